@@ -1,0 +1,7 @@
+//! The `google.protobuf` types that have a JSON form of their own: [`Timestamp`], [`Struct`], [`Value`], [`ListValue`].
+
+mod timestamp;
+mod value;
+
+pub use timestamp::Timestamp;
+pub use value::{Kind, ListValue, Struct, Value};
