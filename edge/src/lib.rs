@@ -1,0 +1,1 @@
+//! The outside: HTTP, JSON-RPC, SSE, cards and the console.

@@ -1,0 +1,23 @@
+//! What every service has in common.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`env`] | clock, ids, task tracker and shutdown of one mesh; nothing is global |
+//! | [`peer`] | another service, reached in process or over the network: the caller cannot tell |
+//! | [`serve`] | one role on a port: limits, keep-alive, health, drain |
+//! | [`settings`] | settings declared once, for file, environment, flag and help |
+//! | [`status`] | [`weft_core::Fault`] ⇄ gRPC status, the crossing at every boundary |
+//! | [`trace`] | W3C trace context over gRPC, HTTP and in process |
+//! | [`metrics`] | the registry a mesh's services count into |
+
+pub mod env;
+pub mod metrics;
+pub mod peer;
+pub mod serve;
+pub mod settings;
+pub mod status;
+pub mod trace;
+
+pub use env::Env;
+pub use metrics::Metrics;
+pub use peer::Peer;

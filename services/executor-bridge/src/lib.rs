@@ -1,0 +1,1 @@
+//! The only way out to nodes: claims work and runs it.

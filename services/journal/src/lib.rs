@@ -1,0 +1,1 @@
+//! Spans in, kept in a bounded store, questions answered.

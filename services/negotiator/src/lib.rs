@@ -1,0 +1,1 @@
+//! Judges proposals against declared constraints; calls nobody.

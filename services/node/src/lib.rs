@@ -1,0 +1,1 @@
+//! A host for declared nodes: one manifest makes an app a fleet member.

@@ -1,0 +1,1 @@
+//! The one implementation of signing and verifying a hop.

@@ -1,0 +1,1 @@
+//! The only holder of mesh keys.

@@ -1,0 +1,3 @@
+//! The mesh, as one binary.
+
+fn main() {}
