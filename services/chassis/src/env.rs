@@ -14,14 +14,14 @@ use crate::Metrics;
 /// What a service may ask of the world. Cheap to clone.
 #[derive(Clone)]
 pub struct Env {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    clock: Clock,
-    entropy: Entropy,
+    world: Arc<World>,
     tracker: TaskTracker,
     stop: CancellationToken,
+}
+
+struct World {
+    clock: Clock,
+    entropy: Entropy,
     metrics: Metrics,
 }
 
@@ -56,20 +56,21 @@ impl Env {
     }
 
     fn with(clock: Clock, entropy: Entropy) -> Env {
-        let shared = Shared {
-            clock,
-            entropy,
-            tracker: TaskTracker::new(),
-            stop: CancellationToken::new(),
-            metrics: Metrics::default(),
-        };
-        Env { shared: Arc::new(shared) }
+        let world = World { clock, entropy, metrics: Metrics::default() };
+        Env { world: Arc::new(world), tracker: TaskTracker::new(), stop: CancellationToken::new() }
+    }
+
+    /// The same world with spawned work and a stop of its own, for one role: roles stop one after the other, callers
+    /// before callees. The outer stop stops it too.
+    #[must_use]
+    pub fn scope(&self) -> Env {
+        Env { world: self.world.clone(), tracker: TaskTracker::new(), stop: self.stop.child_token() }
     }
 
     /// Nanoseconds since the Unix epoch.
     #[allow(clippy::disallowed_methods, reason = "this is the clock")]
     pub fn unix_nanos(&self) -> i128 {
-        match &self.shared.clock {
+        match &self.world.clock {
             Clock::System => std::time::SystemTime::now()
                 .duration_since(std::time::UNIX_EPOCH)
                 .map_or(0, |since| i128::try_from(since.as_nanos()).unwrap_or(i128::MAX)),
@@ -107,7 +108,7 @@ impl Env {
     /// # Panics
     /// When the operating system has no randomness to give.
     pub fn fill(&self, bytes: &mut [u8]) {
-        match &self.shared.entropy {
+        match &self.world.entropy {
             Entropy::System => {
                 getrandom::fill(bytes).expect("the operating system gives randomness");
             }
@@ -127,24 +128,24 @@ impl Env {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        tokio::spawn(self.shared.tracker.track_future(work));
+        tokio::spawn(self.tracker.track_future(work));
     }
 
     /// Cancelled when the mesh is to stop: long loops and streams end on it.
     pub fn stop(&self) -> &CancellationToken {
-        &self.shared.stop
+        &self.stop
     }
 
     /// Where services count.
     pub fn metrics(&self) -> &Metrics {
-        &self.shared.metrics
+        &self.world.metrics
     }
 
     /// Tells everything to stop and waits until all spawned work has ended. True when it all ended within the bound.
     pub async fn drain(&self, within: Duration) -> bool {
-        self.shared.stop.cancel();
-        self.shared.tracker.close();
-        tokio::time::timeout(within, self.shared.tracker.wait()).await.is_ok()
+        self.stop.cancel();
+        self.tracker.close();
+        tokio::time::timeout(within, self.tracker.wait()).await.is_ok()
     }
 }
 
@@ -179,5 +180,15 @@ mod tests {
         let stuck = Env::system();
         stuck.spawn(std::future::pending());
         assert!(!stuck.drain(Duration::from_millis(1)).await);
+    }
+
+    #[tokio::test]
+    async fn a_scope_stops_alone_or_with_the_whole() {
+        let whole = Env::system();
+        let (a, b) = (whole.scope(), whole.scope());
+        assert!(a.drain(Duration::from_secs(30)).await);
+        assert!(a.stop().is_cancelled() && !b.stop().is_cancelled() && !whole.stop().is_cancelled());
+        whole.stop().cancel();
+        assert!(b.stop().is_cancelled());
     }
 }
