@@ -1,0 +1,57 @@
+// The frame around every page: the mesh's name, whether it is live, its fleet, and what moves focus and speaks.
+
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet } from "@tanstack/react-router";
+import { Fleet } from "../fleet/Fleet";
+import { catalogQuery } from "../fleet/queries";
+import { DraftProvider } from "../tasks/draft";
+import { useFeed } from "../tasks/useFeed";
+import { LinkPill } from "../ui/LinkPill";
+import { Announcer } from "./announce";
+import { Mark } from "./Mark";
+import { OfflineBanner } from "./OfflineBanner";
+import styles from "./Shell.module.css";
+import { useRouteFocus } from "./useRouteFocus";
+
+export function Shell() {
+  return (
+    <Announcer>
+      <DraftProvider>
+        <Frame />
+      </DraftProvider>
+    </Announcer>
+  );
+}
+
+function Frame() {
+  const link = useFeed();
+  const mesh = useQuery(catalogQuery()).data?.mesh;
+  useRouteFocus();
+  return (
+    <div className={styles.shell}>
+      <a className={styles.skip} href="#main">
+        Skip to the tasks
+      </a>
+      <header className={styles.bar}>
+        <div className={styles.brand}>
+          <Mark />
+          <span className={styles.product}>Weft</span>
+          {mesh?.name && <span className={styles.mesh}>{mesh.name}</span>}
+        </div>
+        <nav aria-label="Pages" className={styles.nav}>
+          <Link to="/tasks" className={styles.page}>
+            Tasks
+          </Link>
+        </nav>
+        <LinkPill link={link} of="Task list" />
+      </header>
+      <OfflineBanner link={link} />
+      <div className={styles.body}>
+        <Fleet />
+        <main id="main" className={styles.main} tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
+    </div>
+  );
+}
