@@ -2,11 +2,30 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`card`] | the public agent card, projected from a catalog snapshot |
 //! | [`fault`] | the closed list of ways to fail and the one table that gives each its code on every binding |
+//! | [`gate`] | the drift gate: card, dispatch, console and nodes compared |
+//! | [`manifest`] | declarations of nodes and of the mesh, read from text |
+//! | [`artifact`] | artifacts folded from whole ones and chunks |
+//! | [`list`] | listing tasks: filters, order, cursor |
+//! | [`task`] | the task machine: turns, progress, cancel, folding |
+//! | [`media`] | media types and when two of them meet |
+//! | [`message`] | what a message must be before it is written down |
 //! | [`owner`] | to whom a task belongs |
+//! | [`route`] | which capability a message goes to |
 
+pub mod card;
 pub mod fault;
+pub mod gate;
+pub mod manifest;
+pub mod media;
+pub mod message;
+pub mod artifact;
+pub mod list;
+pub mod task;
 pub mod owner;
+pub mod route;
+mod value;
 
 pub use fault::{Fault, Kind, Violation};
 pub use owner::Owner;
