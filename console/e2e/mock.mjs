@@ -35,7 +35,9 @@ function chunk(task, artifact, append, lastChunk) {
   const known = task.artifacts.find((a) => a.artifactId === artifact.artifactId);
   if (append && known) known.parts.push(...artifact.parts);
   else task.artifacts.push(structuredClone(artifact));
-  publish(task, { artifactUpdate: { taskId: task.id, contextId: task.contextId, artifact, append, lastChunk } });
+  publish(task, {
+    artifactUpdate: { taskId: task.id, contextId: task.contextId, artifact, append, lastChunk },
+  });
 }
 
 function publish(task, event) {
@@ -57,17 +59,38 @@ function play(task, steps) {
 
 function run(task, text) {
   const work = [150, () => status(task, "WORKING", "reading the source")];
-  const data = { sectors: [{ name: "Shipping", change: 3.1 }, { name: "Cement", change: -1.4 }], of: 24 };
-  const result = { artifactId: "result", name: "Sector movement", parts: [{ text: "Shipping leads." }, { data }] };
-  const finish = [400, () => (chunk(task, result, false, true), status(task, "COMPLETED"))];
-  const words = "A long answer that comes in pieces, one word after the other, as a model gives it.".split(" ");
+  const data = {
+    sectors: [
+      { name: "Shipping", change: 3.1 },
+      { name: "Cement", change: -1.4 },
+    ],
+    of: 24,
+  };
+  const result = {
+    artifactId: "result",
+    name: "Sector movement",
+    parts: [{ text: "Shipping leads." }, { data }],
+  };
+  const finish = [
+    400,
+    () => {
+      chunk(task, result, false, true);
+      status(task, "COMPLETED");
+    },
+  ];
+  const words = "A long answer that comes in pieces, one word after the other, as a model gives it.".split(
+    " ",
+  );
   const pieces = words.map((word, index) => [
     120,
-    () => chunk(task, { artifactId: "answer", name: "Answer", parts: [{ text: `${word} ` }] }, index > 0, false),
+    () =>
+      chunk(task, { artifactId: "answer", name: "Answer", parts: [{ text: `${word} ` }] }, index > 0, false),
   ]);
   if (/slow|five minutes/.test(text)) play(task, [work]);
-  else if (/ask/.test(text)) play(task, [work, [200, () => status(task, "INPUT_REQUIRED", "Which customer?")]]);
-  else if (/fail/.test(text)) play(task, [work, [200, () => status(task, "FAILED", "the source is malformed")]]);
+  else if (/ask/.test(text))
+    play(task, [work, [200, () => status(task, "INPUT_REQUIRED", "Which customer?")]]);
+  else if (/fail/.test(text))
+    play(task, [work, [200, () => status(task, "FAILED", "the source is malformed")]]);
   else if (/chunks/.test(text)) play(task, [work, ...pieces, [10, () => status(task, "COMPLETED")]]);
   else play(task, [work, finish]);
 }
@@ -101,7 +124,9 @@ function fault(code, reason, message) {
 
 function list({ pageSize = 50, pageToken, status, contextId }) {
   const all = [...tasks.values()]
-    .filter((task) => (!status || task.status.state === status) && (!contextId || task.contextId === contextId))
+    .filter(
+      (task) => (!status || task.status.state === status) && (!contextId || task.contextId === contextId),
+    )
     .sort((a, b) => (a.status.timestamp < b.status.timestamp ? 1 : -1));
   const from = Number(pageToken ?? 0);
   const next = from + pageSize < all.length ? String(from + pageSize) : "";
@@ -127,13 +152,16 @@ function rpc({ id, method, params }, response) {
     response.end(JSON.stringify({ jsonrpc: "2.0", id, ...body }));
   };
   if (method === "ListTasks") return reply({ result: list(params) });
+  if (method === "SendMessage") return reply({ result: { task: send(params) } });
   if (method === "SendStreamingMessage") return watch(response, id, send(params));
   const task = tasks.get(params.id);
   if (!task) return reply(fault(-32001, "TASK_NOT_FOUND", "task not found"));
   const over = terminal.test(task.status.state);
   if (method === "GetTask") return reply({ result: task });
   if (method === "SubscribeToTask") {
-    return over ? reply(fault(-32004, "UNSUPPORTED_OPERATION", "task is terminal")) : watch(response, id, task);
+    return over
+      ? reply(fault(-32004, "UNSUPPORTED_OPERATION", "task is terminal"))
+      : watch(response, id, task);
   }
   if (method === "CancelTask") {
     if (over) return reply(fault(-32002, "TASK_NOT_CANCELABLE", "cannot cancel task: already terminal"));
@@ -144,13 +172,24 @@ function rpc({ id, method, params }, response) {
   return reply(fault(-32601, "METHOD_NOT_FOUND", "method not found"));
 }
 
-const node = (id, name, role, state, detail) => ({ id, name, role, health: { state, detail, seen: "2026-01-01T00:00:00Z" } });
+const node = (id, name, role, state, detail) => ({
+  id,
+  name,
+  role,
+  health: { state, detail, seen: "2026-01-01T00:00:00Z" },
+});
 const catalog = {
   revision: "1",
   mesh: { name: "harbour", version: "0.1.0" },
   nodes: [
     node("crm", "Customers", "Who the customers are and how to reach them", "STATE_UP"),
-    node("lan", "LAN", "This machine's interfaces, neighbours and names", "STATE_UNREACHABLE", "connection refused"),
+    node(
+      "lan",
+      "LAN",
+      "This machine's interfaces, neighbours and names",
+      "STATE_UNREACHABLE",
+      "connection refused",
+    ),
     node("scanner", "Scanner", "Price history and sector movement", "STATE_UP"),
   ],
   capabilities: [
@@ -168,7 +207,12 @@ const catalog = {
       examples: ["Which customers can be reached by phone?"],
       tool: { node: "crm", tool: "reach" },
     },
-    { id: "lan.neighbours", name: "Neighbours", examples: ["Who is on this network?"], tool: { node: "lan", tool: "n" } },
+    {
+      id: "lan.neighbours",
+      name: "Neighbours",
+      examples: ["Who is on this network?"],
+      tool: { node: "lan", tool: "n" },
+    },
   ],
 };
 

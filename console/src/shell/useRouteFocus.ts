@@ -1,28 +1,32 @@
-import { useLocation } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { useRouter } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { useAnnounce } from "./announce";
 
 /**
- * After a navigation between pages, names the page, moves focus to its heading and has it read out. Coming back from a
- * task, focus returns to its row. A change of filter is no navigation: focus stays where it is.
+ * After a navigation between pages, focus moves to the new page's heading and its words are read out. Coming back from
+ * a task, focus returns to its row. A change of filter is no navigation: focus stays where it is.
  */
 export function useRouteFocus() {
-  const path = useLocation({ select: (location) => location.pathname });
+  const router = useRouter();
   const announce = useAnnounce();
-  const before = useRef<string>(undefined);
+  useEffect(
+    () =>
+      router.subscribe("onRendered", ({ fromLocation, toLocation, pathChanged }) => {
+        // The browser itself names the first page.
+        if (!fromLocation || !pathChanged) return;
+        const heading = [...document.querySelectorAll<HTMLElement>("[data-page-heading]")].at(-1);
+        announce(heading?.textContent ?? "");
+        const id = fromLocation.pathname.split("/").at(-1) ?? "";
+        const row = document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`);
+        (toLocation.pathname === "/tasks" && row ? row : heading)?.focus();
+      }),
+    [router, announce],
+  );
+}
 
+/** Names the page in the browser's own places: tabs, history, bookmarks. */
+export function usePageTitle(name: string | undefined) {
   useEffect(() => {
-    const from = before.current;
-    before.current = path;
-    const heading = [...document.querySelectorAll<HTMLElement>("[data-page-heading]")].at(-1);
-    const name = heading?.dataset.pageHeading || heading?.textContent || "";
-    document.title = name ? `${name} · Weft` : "Weft";
-    // The browser itself names the first page.
-    if (from === undefined || from === path) return;
-    announce(name);
-    const row = document.querySelector<HTMLElement>(
-      `[data-row="${CSS.escape(from.split("/").at(-1) ?? "")}"]`,
-    );
-    (path === "/tasks" && row ? row : heading)?.focus();
-  }, [path, announce]);
+    if (name) document.title = `${name} · Weft`;
+  }, [name]);
 }

@@ -3,6 +3,9 @@ import { Button } from "../ui/Button";
 import styles from "./Filters.module.css";
 import { states } from "./state";
 
+// A link is current only when it leads exactly here; by itself the router goes by the beginning of the address.
+const exact = { exact: true };
+
 const route = getRouteApi("/tasks");
 
 /** By state and by context. Both are links and words of the URL. */
@@ -31,7 +34,7 @@ export function Filters() {
                 })}
                 className={styles.state}
                 aria-current={option?.key === state ? "true" : undefined}
-                activeProps={{}}
+                activeOptions={exact}
               >
                 {option?.word ?? "All"}
               </Link>

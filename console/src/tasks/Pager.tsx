@@ -19,7 +19,12 @@ export function Pager({ next, total }: PagerProps) {
         {total === undefined ? "" : `${total} ${total === 1 ? "task" : "tasks"}`}
       </span>
       {page && (
-        <Link to="." search={({ page: _, ...search }) => search} className={styles.way} activeProps={{}}>
+        <Link
+          to="."
+          search={({ page: _, ...search }) => search}
+          className={styles.way}
+          activeOptions={{ exact: true }}
+        >
           Newest
         </Link>
       )}
@@ -29,7 +34,7 @@ export function Pager({ next, total }: PagerProps) {
           search={(search) => ({ ...search, page: newer })}
           state={{ newer: passed.slice(0, -1) }}
           className={styles.way}
-          activeProps={{}}
+          activeOptions={{ exact: true }}
         >
           ← Newer
         </Link>
@@ -40,7 +45,7 @@ export function Pager({ next, total }: PagerProps) {
           search={(search) => ({ ...search, page: next })}
           state={{ newer: [...passed, page ?? ""] }}
           className={styles.way}
-          activeProps={{}}
+          activeOptions={{ exact: true }}
         >
           Older →
         </Link>

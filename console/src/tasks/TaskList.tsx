@@ -44,7 +44,7 @@ export function TaskList() {
                 Context
               </th>
               <th scope="col" className={styles.when}>
-                Status since
+                Updated
               </th>
             </tr>
           </thead>

@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { TaskJson } from "../api/gen/lf/a2a/v1/a2a_pb";
+import { usePageTitle } from "../shell/useRouteFocus";
 import { FaultNotice } from "../ui/FaultNotice";
 import { Artifacts } from "./Artifacts";
 import { History } from "./History";
@@ -28,21 +29,18 @@ function OneTask({ id }: { id: string }) {
   const query = useQuery(taskQuery(id));
   const task = query.data;
   const { link, fault } = useFollow(id, task);
+  const title = task ? titleOf(task) : `Task ${shortId(id)}`;
+  usePageTitle(title);
   return (
     <article className={styles.one} aria-labelledby="task-heading">
       <div className={styles.bar}>
-        <Link to="/tasks" search={true} state={true} className={styles.back} activeProps={{}}>
+        <Link to="/tasks" search={true} state={true} className={styles.back} activeOptions={{ exact: true }}>
           <span className={styles.backNarrow}>← All tasks</span>
           <span className={styles.backWide}>Close</span>
         </Link>
       </div>
-      <h2
-        id="task-heading"
-        className={styles.title}
-        data-page-heading={task ? `Task: ${titleOf(task)}` : `Task ${shortId(id)}`}
-        tabIndex={-1}
-      >
-        {task ? titleOf(task) : `Task ${shortId(id)}`}
+      <h2 id="task-heading" className={styles.title} data-page-heading tabIndex={-1}>
+        {title}
       </h2>
       {query.isPending && (
         <p className={styles.quiet} role="status">

@@ -40,7 +40,7 @@ export function TaskRow({ task }: { task: TaskJson }) {
             to="."
             search={({ page: _, ...search }) => ({ ...search, context: task.contextId ?? "" })}
             className={styles.other}
-            activeProps={{}}
+            activeOptions={{ exact: true }}
             title={`Only context ${task.contextId}`}
           >
             <span className="visually-hidden">Only context </span>
