@@ -19,8 +19,9 @@ cargo build --quiet --release --locked --package weft
 
 work=$(mktemp -d "$target/bench/run.XXXXXX")
 pids=()
+mesh_pid=''
 finish() {
-    for pid in "${pids[@]}"; do end_process "$pid" || true; done
+    for pid in $mesh_pid "${pids[@]}"; do end_process "$pid" || true; done
     rm -rf "$work"
 }
 trap finish EXIT
@@ -47,7 +48,6 @@ peer() {
 
 # The store is put on the disk of the target directory: a temporary directory may be in memory, where syncing costs nothing.
 start_mesh "$CARGO_TARGET_DIR/release/weft" "$work/weft"
-pids+=("$mesh_pid")
 targets=(--target "weft=$mesh_url/a2a,$mesh_pid")
 peer a2a-server-lf "$CARGO_TARGET_DIR/release/bench-peer"
 peer a2a-sdk "$python" deploy/bench/peer/echo.py

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 . deploy/test/mesh.sh
 
 all=(fmt deny console clippy bench rust clients browser drain)
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target} NO_COLOR=1
 work=$(mktemp -d)
 passed=0 failed=0 skipped=0
 summary=()
@@ -58,7 +58,7 @@ counted() {
 
 # Reads the summary lines of cargo test, Vitest, and of our own scripts ("N passed, N failed").
 count() {
-    awk '
+    sed 's/\x1b\[[0-9;]*m//g' | awk '
         /^test result: / { passed += $4; failed += $6; skipped += $8 }
         /^ +Tests +/ { for (at = 2; at < NF; at++) { if ($(at + 1) == "passed") passed += $at; if ($(at + 1) == "failed") failed += $at; if ($(at + 1) == "skipped") skipped += $at } }
         /^[0-9]+ passed, [0-9]+ failed/ { passed += $1; failed += $3; if ($6 ~ /^skipped/) skipped += $5 }
