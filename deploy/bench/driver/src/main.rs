@@ -6,7 +6,7 @@ mod report;
 mod rpc;
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -86,11 +86,21 @@ async fn bench(args: &Args) -> Result<()> {
     Ok(())
 }
 
+/// What the rounds against one target add up to.
+struct Sum {
+    tally: Tally,
+    /// Processor seconds of the server, and of the driver.
+    cpu: f64,
+    driver_cpu: f64,
+    wall: Duration,
+}
+
 /// Runs one load against each target in turn, as often as there are rounds, and adds up each target's rounds.
 async fn compare(args: &Args, targets: &[Target], call: Call, connections: usize) -> Result<Vec<Figure>> {
-    let mut sums: Vec<(Tally, f64)> = targets.iter().map(|_| (Tally::new(), 0.0)).collect();
+    let empty = || Sum { tally: Tally::new(), cpu: 0.0, driver_cpu: 0.0, wall: Duration::ZERO };
+    let mut sums: Vec<Sum> = targets.iter().map(|_| empty()).collect();
     for _ in 0..args.rounds {
-        for (target, (sum, cpu)) in targets.iter().zip(&mut sums) {
+        for (target, sum) in targets.iter().zip(&mut sums) {
             let run = Run {
                 endpoint: target.endpoint.clone(),
                 call,
@@ -99,25 +109,41 @@ async fn compare(args: &Args, targets: &[Target], call: Call, connections: usize
                 measured: Duration::from_millis(args.run_ms),
                 prefix: prefix(),
             };
-            let before = target.pid.and_then(report::cpu_seconds);
-            let tally =
-                run.measure().await.with_context(|| format!("{} against {}", call.method(), target.name))?;
-            let after = target.pid.and_then(report::cpu_seconds);
-            // Warm-up is load too: its share of the processor time is taken off by its share of the run.
-            let share = args.run_ms as f64 / (args.run_ms + args.warm_up_ms) as f64;
-            *cpu += after.zip(before).map_or(0.0, |(after, before)| (after - before) * share);
-            sum.add(&tally);
-            sum.elapsed += tally.elapsed;
+            once(run, target, sum)
+                .await
+                .with_context(|| format!("{} against {}", call.method(), target.name))?;
         }
     }
-    let figure = |(target, (tally, cpu)): (&Target, (Tally, f64))| Figure {
+    // Warm-up is load too: its share of the processor time is taken off by its share of the run.
+    let share = args.run_ms as f64 / (args.run_ms + args.warm_up_ms) as f64;
+    let figure = |(target, sum): (&Target, Sum)| Figure {
         target: target.name.clone(),
         call,
         connections,
-        cpu_micros: target.pid.filter(|_| tally.answers > 0).map(|_| cpu * 1e6 / tally.answers as f64),
-        tally,
+        cpu_micros: target
+            .pid
+            .filter(|_| sum.tally.answers > 0)
+            .map(|_| sum.cpu * share * 1e6 / sum.tally.answers as f64),
+        driver_busy: sum.driver_cpu / sum.wall.as_secs_f64(),
+        tally: sum.tally,
     };
     Ok(targets.iter().zip(sums).map(figure).collect())
+}
+
+async fn once(run: Run, target: &Target, sum: &mut Sum) -> Result<()> {
+    let seconds = || {
+        let server = target.pid.and_then(report::cpu_seconds).unwrap_or_default();
+        (server, report::cpu_seconds(std::process::id()).unwrap_or_default())
+    };
+    let (begun, before) = (Instant::now(), seconds());
+    let tally = run.measure().await?;
+    let after = seconds();
+    sum.cpu += after.0 - before.0;
+    sum.driver_cpu += after.1 - before.1;
+    sum.wall += begun.elapsed();
+    sum.tally.add(&tally);
+    sum.tally.elapsed += tally.elapsed;
+    Ok(())
 }
 
 /// Unique enough for message ids of one bench: servers treat a repeated id as a repeated message.

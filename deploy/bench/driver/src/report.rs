@@ -18,6 +18,8 @@ pub(crate) struct Figure {
     pub(crate) tally: Tally,
     /// Processor time that the server's process took for one answer, in microseconds, where its pid was given.
     pub(crate) cpu_micros: Option<f64>,
+    /// How much of one core the driver itself was busy for, 0 to 1: near 1 it is the driver that is measured.
+    pub(crate) driver_busy: f64,
 }
 
 /// One line a figure; the first target is the one that is compared with the others.
@@ -26,8 +28,8 @@ pub(crate) fn table(figures: &[Figure]) -> String {
     let baseline = figures.first().map(|figure| figure.target.clone()).unwrap_or_default();
     let _ = writeln!(
         out,
-        "{:<22}{:>6}  {:<16}{:>10}{:>10}{:>10}{:>12}   {baseline} ÷ it",
-        "call", "conns", "server", "req/s", "p50 ms", "p99 ms", "cpu µs/req"
+        "{:<22}{:>6}  {:<16}{:>10}{:>10}{:>10}{:>12}{:>10}   {baseline} ÷ it",
+        "call", "conns", "server", "req/s", "p50 ms", "p99 ms", "cpu µs/req", "driver %"
     );
     for figure in figures {
         let cpu = figure.cpu_micros.map_or("-".into(), |micros| format!("{micros:.0}"));
@@ -39,14 +41,15 @@ pub(crate) fn table(figures: &[Figure]) -> String {
         };
         let _ = writeln!(
             out,
-            "{:<22}{:>6}  {:<16}{:>10.0}{:>10.2}{:>10.2}{:>12}   {ratio}",
+            "{:<22}{:>6}  {:<16}{:>10.0}{:>10.2}{:>10.2}{:>12}{:>10.0}   {ratio}",
             figure.call.method(),
             figure.connections,
             figure.target,
             figure.tally.rate(),
             millis(figure, 0.5),
             millis(figure, 0.99),
-            cpu
+            cpu,
+            figure.driver_busy * 100.0
         );
     }
     out.push_str("Streams: req/s counts whole streams, p50 and p99 are to the first event.\n");
