@@ -26,7 +26,7 @@ function status(task, state, text) {
     taskId: task.id,
     contextId: task.contextId,
     status: task.status,
-    capability: task.metadata.capability,
+    capability: task.metadata.weft.capability,
   };
   for (const feed of feeds) feed.write(`event: task\ndata: ${JSON.stringify(event)}\n\n`);
 }
@@ -105,7 +105,7 @@ function send({ message }) {
       status: {},
       history: [],
       artifacts: [],
-      metadata: { capability: /customer/i.test(text) ? "customer.reach" : "sector.movement" },
+      metadata: { weft: { capability: /customer/i.test(text) ? "customer.reach" : "sector.movement" } },
     };
     tasks.set(task.id, task);
   }

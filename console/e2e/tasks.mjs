@@ -1,13 +1,13 @@
-// The Tasks page in a real browser against a running mesh: BASE_URL=http://127.0.0.1:8420 npm run e2e
+// The Tasks page in a real browser against a running mesh: WEFT_URL=http://127.0.0.1:8420 npm run e2e
 // One line for each check; the exit code says whether all hold.
 //
-//   BASE_URL   the mesh, with at least one capability that has an example
+//   WEFT_URL   the mesh (BASE_URL is taken too), with at least one capability that has an example
 //   LONG_TEXT  a message whose task does not end by itself; by default one that nothing answers, which waits for input
 
 import assert from "node:assert/strict";
 import { audit, launch } from "./browser.mjs";
 
-const base = process.env.BASE_URL ?? "http://127.0.0.1:8420";
+const base = process.env.WEFT_URL ?? process.env.BASE_URL ?? "http://127.0.0.1:8420";
 const longText = process.env.LONG_TEXT ?? "zqxj vvkw qqpt";
 const composer = "New message to the mesh";
 
@@ -250,5 +250,5 @@ for (const [name, check] of Object.entries(checks)) {
   }
 }
 await browser.close();
-console.log(`${Object.keys(checks).length - failed} of ${Object.keys(checks).length} hold`);
+console.log(`${Object.keys(checks).length - failed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -107,6 +107,14 @@ describe("call", () => {
     expect(await fault(rpc.call("GetTask", {}))).toMatchObject({ kind: "network", code: 0 });
   });
 
+  it("says so when the time is up", async () => {
+    const rpc = createRpc(() => Promise.reject(new DOMException("the operation timed out", "TimeoutError")));
+    expect(await fault(rpc.call("GetTask", {}))).toMatchObject({
+      kind: "network",
+      message: "the mesh did not answer within 60 seconds",
+    });
+  });
+
   it("keeps the caller's own abort apart from faults", async () => {
     const abort = new AbortController();
     const rpc = createRpc((_, init) => {

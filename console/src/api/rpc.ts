@@ -36,7 +36,7 @@ export interface Rpc {
 }
 
 /** How long a plain call may take, in milliseconds. Streams have no such limit: they are kept alive by comments. */
-const callMsMax = 60_000;
+export const callMsMax = 60_000;
 
 export function createRpc(fetchFn: typeof fetch = (input, init) => fetch(input, init), url = "/a2a"): Rpc {
   let lastId = 0;
@@ -125,10 +125,11 @@ function stated(error: Record<string, unknown>): Fault {
 
 /** The reason of an abort by the caller is kept as it is: it is no fault of the mesh. */
 function unanswered(error: unknown, signal: AbortSignal | undefined): unknown {
-  if (signal?.aborted) return signal.reason;
-  if (error instanceof DOMException && error.name === "TimeoutError") {
+  const reason: unknown = signal?.aborted ? signal.reason : error;
+  if (reason instanceof DOMException && reason.name === "TimeoutError") {
     return new Fault("network", 0, "", `the mesh did not answer within ${callMsMax / 1000} seconds`);
   }
+  if (signal?.aborted) return reason;
   if (error instanceof OversizedEvent) {
     return new Fault("protocol", 0, "", error.message);
   }

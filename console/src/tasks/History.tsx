@@ -11,8 +11,10 @@ export function History({ turns }: { turns: MessageJson[] }) {
       </h3>
       {turns.length === 0 && <p className={styles.quiet}>Nothing was said.</p>}
       <ol className={styles.turns}>
-        {turns.map((turn) => (
-          <li key={turn.messageId}>
+        {turns.map((turn, index) => (
+          // Turns only ever follow one another, and a message id may come twice.
+          // biome-ignore lint/suspicious/noArrayIndexKey: see above.
+          <li key={index}>
             <MessageView message={turn} />
           </li>
         ))}

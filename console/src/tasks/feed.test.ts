@@ -40,7 +40,7 @@ describe("applyFeed", () => {
 
   it("puts a new task on the newest page and asks for its words", () => {
     const changed = check(event("n", "TASK_STATE_SUBMITTED", 30), {}, "n b a", true);
-    expect(changed.tasks?.[0]?.metadata).toEqual({ capability: "sector.movement" });
+    expect(changed.tasks?.[0]?.metadata).toEqual({ weft: { capability: "sector.movement" } });
   });
 
   it("keeps the page at its size", () => {

@@ -45,7 +45,7 @@ export function applyFeed(list: ListTasksResponseJson, event: FeedEventJson, vie
     id,
     contextId,
     status,
-    ...(event.capability && { metadata: { capability: event.capability } }),
+    ...(event.capability && { metadata: { weft: { capability: event.capability } } }),
   };
   // The feed carries no message: the row is there at once, its words come with the next reading.
   return {

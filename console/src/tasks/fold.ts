@@ -44,12 +44,15 @@ function withArtifact(artifacts: ArtifactJson[], next: ArtifactJson, append: boo
   return artifacts.map((artifact, index) => (index === at ? merged : artifact));
 }
 
-/** A chunk adds parts; a name, description or metadata it carries is the newer one. */
+/** A chunk adds parts; whatever else it says is taken over. */
 function appended(before: ArtifactJson, chunk: ArtifactJson): ArtifactJson {
   return {
     ...before,
     ...(chunk.name && { name: chunk.name }),
     ...(chunk.description && { description: chunk.description }),
+    ...(chunk.extensions && {
+      extensions: [...new Set([...(before.extensions ?? []), ...chunk.extensions])],
+    }),
     ...(chunk.metadata && { metadata: { ...before.metadata, ...chunk.metadata } }),
     parts: [...(before.parts ?? []), ...(chunk.parts ?? [])],
   };

@@ -19,7 +19,8 @@ it("a task is called by what was asked first", () => {
 
 it("without words it is called by its capability, else by its id", () => {
   const history = [turn("ROLE_USER", { data: {} })];
-  check({ id: "t", history, metadata: { capability: "sector.movement" } }, "sector.movement");
-  check({ id: "t", history, metadata: { capability: 7 } }, "Task t");
+  check({ id: "t", history, metadata: { weft: { capability: "sector.movement" } } }, "sector.movement");
+  check({ id: "t", history, metadata: { weft: { capability: 7 } } }, "Task t");
+  check({ id: "t", history, metadata: { weft: null } }, "Task t");
   check({ id: "t" }, "Task t");
 });

@@ -4,9 +4,11 @@ import type { TaskJson } from "../api/gen/lf/a2a/v1/a2a_pb";
 import { shortId } from "./id";
 import { firstText } from "./parts";
 
-/** The capability that was chosen for the task; empty when none was. */
+/** The capability that was chosen for the task, as the mesh's own metadata says; empty when it does not. */
 export function capabilityOf(task: TaskJson): string {
-  const capability = task.metadata?.capability;
+  const weft = task.metadata?.weft;
+  const capability =
+    typeof weft === "object" && weft !== null && "capability" in weft ? weft.capability : undefined;
   return typeof capability === "string" ? capability : "";
 }
 

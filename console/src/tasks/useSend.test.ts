@@ -27,7 +27,7 @@ describe("firstAnswer", () => {
   it("gives back the task and leaves the stream", async () => {
     const { rpc, seen } = mesh({ task: { id: "t" } }, { statusUpdate: { taskId: "t" } });
     expect(await firstAnswer(rpc, message)).toEqual({ task: { id: "t" } });
-    expect(seen).toEqual([
+    expect(seen).toMatchObject([
       { method: "SendStreamingMessage", params: { message }, options: { idempotencyKey: "m" }, left: true },
     ]);
   });

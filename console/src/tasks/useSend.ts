@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import type { MessageJson, StreamResponseJson } from "../api/gen/lf/a2a/v1/a2a_pb";
 import { rpc } from "../api/mesh";
-import { Fault, type Rpc } from "../api/rpc";
+import { callMsMax, Fault, type Rpc } from "../api/rpc";
 import { newId } from "./id";
 import { taskQuery } from "./queries";
 
@@ -19,7 +19,7 @@ export interface Turn {
  * is left then: the work goes on, and whoever wants to see it follows the task.
  */
 export async function firstAnswer(mesh: Rpc, message: MessageJson): Promise<StreamResponseJson> {
-  const options = { idempotencyKey: message.messageId ?? "" };
+  const options = { idempotencyKey: message.messageId ?? "", signal: AbortSignal.timeout(callMsMax) };
   for await (const event of mesh.stream("SendStreamingMessage", { message }, options)) return event;
   throw new Fault("protocol", 0, "", "the mesh closed the stream without an answer");
 }
