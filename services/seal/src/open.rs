@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq as _;
 use crate::SealFault::{Malformed, Missing, Uncovered};
 use crate::base::Base;
 use crate::fields::{self, Input};
-use crate::{Mode, Nonces, SealFault, Trust, call, header, target};
+use crate::{CheckKey, Mode, Nonces, SealFault, Trust, call, header, target};
 
 /// An incoming call.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +70,11 @@ impl Verifier {
     /// one (with changed trust) must be given the same `nonces`.
     pub fn new(audience: &str, trust: Trust, nonces: Arc<Nonces>) -> Self {
         Self { audience: audience.to_owned(), trust, nonces }
+    }
+
+    /// A verifier that trusts one peer by one key: what a node needs to check the calls of its mesh.
+    pub fn of_one(audience: &str, peer: &str, key: impl Into<CheckKey>, nonces: Arc<Nonces>) -> Self {
+        Self::new(audience, Trust::one(peer, key), nonces)
     }
 
     /// Checks a call at `now` (Unix seconds) and burns its nonce. Cheap checks come first; nothing is remembered of a

@@ -19,6 +19,13 @@ impl Trust {
         Self::default()
     }
 
+    /// Trusts one peer by one key.
+    pub fn one(peer: &str, key: impl Into<CheckKey>) -> Self {
+        let key = key.into();
+        let required = HashMap::from([(peer.to_owned(), key.mode())]);
+        Self { keys: HashMap::from([(key.id().to_owned(), (peer.to_owned(), key))]), required }
+    }
+
     /// Trusts `key` as one of `peer`'s.
     ///
     /// # Errors

@@ -9,9 +9,8 @@ use crate::world::{Arrived, HOP, NOW, key, verifier};
 
 fn starting_at(started: i64, capacity: usize) -> (Verifier, Arc<Nonces>) {
     let nonces = Arc::new(Nonces::new(Window::default(), capacity, started));
-    let mut trust = Trust::new();
-    trust.add("mesh", CheckKey::from(&key(Mode::Ed25519))).unwrap();
-    (Verifier::new("crm", trust, Arc::clone(&nonces)), nonces)
+    let key = CheckKey::from(&key(Mode::Ed25519));
+    (Verifier::of_one("crm", "mesh", key, Arc::clone(&nonces)), nonces)
 }
 
 fn open(verifier: &Verifier, call: &Arrived, now: i64) -> Result<(), SealFault> {

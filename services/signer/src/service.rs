@@ -1,0 +1,184 @@
+//! The gRPC service: checks its input, seals, opens, and tells nobody why it refused but its own log.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use tonic::service::Routes;
+use tonic::{Request, Response, Status};
+use weft_chassis::Env;
+use weft_chassis::status::status;
+use weft_core::{Fault, Kind};
+use weft_proto::weft as pb;
+use weft_proto::weft::signer_server::{self, SignerServer};
+use weft_seal::{Body, Call, CallFault, IncomingCall, Nonces, PublicKey, SealFault, Verifier, jwks};
+
+use crate::keyring::Keyring;
+use crate::metrics::Metrics;
+use crate::{KeyringFault, Settings};
+
+/// Most headers of a call that is to be verified.
+const HEADERS_MAX: usize = 256;
+
+/// One mesh's signer. Cheap to clone.
+#[derive(Clone)]
+pub struct Signer {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    env: Env,
+    keyring: Keyring,
+    verifier: Verifier,
+    metrics: Metrics,
+    jwks: String,
+    started: i64,
+}
+
+impl Signer {
+    /// Opens the keys under `<data>/keys`, making the mesh's key at the first start. Reads files; blocks shortly.
+    ///
+    /// # Errors
+    /// When a key file is too open, damaged, misnamed or cannot be read or written.
+    pub fn open(settings: &Settings, data: &Path, env: &Env) -> Result<Self, KeyringFault> {
+        let mut keyring = Keyring::open(data, &settings.mesh, env)?;
+        let started = seconds(env);
+        let capacity = usize::try_from(settings.nonces_max).unwrap_or(usize::MAX);
+        let nonces = Arc::new(Nonces::new(settings.window(), capacity, started));
+        let verifier = Verifier::new(&settings.mesh, keyring.take_trust(), nonces);
+        let jwks = jwks([&keyring.public()]).to_string();
+        let shared =
+            Shared { env: env.clone(), keyring, verifier, metrics: Metrics::registered(env), jwks, started };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// The service, for [`weft_chassis::peer::local`] or [`weft_chassis::serve`].
+    pub fn routes(&self) -> Routes {
+        Routes::new(SignerServer::new(self.clone()))
+    }
+
+    /// The key that nodes must trust, for nodes hosted in this process. Others get it as a JWK by configuration.
+    pub fn public_key(&self) -> PublicKey {
+        self.shared.keyring.public()
+    }
+
+    /// Since when this signer makes seals, Unix seconds: a node in the same process remembers nonces from then on.
+    pub fn started(&self) -> i64 {
+        self.shared.started
+    }
+
+    fn seal(&self, request: &pb::SignRequest) -> Result<Vec<pb::Header>, Fault> {
+        let shared = &*self.shared;
+        let hop: Vec<_> = request.covered.iter().map(|h| (h.name.as_str(), h.value.as_str())).collect();
+        let call = Call {
+            method: &request.method,
+            target_uri: &request.target_uri,
+            body_sha256: sha256(&request.body_sha256)?,
+            audience: &request.audience,
+            scope: &request.scope,
+            hop: &hop,
+        };
+        let mut nonce = [0; 16];
+        shared.env.fill(&mut nonce);
+        // A receiver that started in the same second as we refuses that second (see `Nonces`): stamp the next one.
+        let created = seconds(&shared.env).max(shared.started.saturating_add(1));
+        let key = shared.keyring.for_node(&request.audience);
+        let headers = weft_seal::seal(key, &call, created, &nonce).map_err(|bad| invalid(request, &bad))?;
+        shared.metrics.made.inc();
+        let text = |value: &HeaderValue| value.to_str().map(str::to_owned);
+        headers
+            .into_iter()
+            .map(|(name, value)| Ok(pb::Header { name: name.as_str().to_owned(), value: text(&value)? }))
+            .collect::<Result<_, http::header::ToStrError>>()
+            .map_err(|_| Fault::internal("a header of the seal is not text"))
+    }
+
+    fn check(&self, request: &pb::VerifyRequest) -> Result<pb::VerifyResponse, Fault> {
+        let shared = &*self.shared;
+        let headers = header_map(&request.headers)?;
+        let call = IncomingCall {
+            method: &request.method,
+            target_uri: &request.target_uri,
+            headers: &headers,
+            body: Body::Sha256(sha256(&request.body_sha256)?),
+        };
+        match shared.verifier.open(&call, seconds(&shared.env)) {
+            Ok(opened) => {
+                shared.metrics.accepted.inc();
+                Ok(pb::VerifyResponse { key_id: opened.key_id.to_owned(), scope: opened.scope.to_owned() })
+            }
+            Err(fault) => {
+                shared.metrics.refused(fault.code());
+                tracing::warn!(code = fault.code(), reason = %fault, "refused the seal of an incoming call");
+                Err(refused(fault))
+            }
+        }
+    }
+}
+
+#[tonic::async_trait]
+impl signer_server::Signer for Signer {
+    async fn sign(&self, request: Request<pb::SignRequest>) -> Result<Response<pb::SignResponse>, Status> {
+        let headers = self.seal(request.get_ref()).map_err(status)?;
+        Ok(Response::new(pb::SignResponse { headers }))
+    }
+
+    async fn verify(
+        &self,
+        request: Request<pb::VerifyRequest>,
+    ) -> Result<Response<pb::VerifyResponse>, Status> {
+        self.check(request.get_ref()).map(Response::new).map_err(status)
+    }
+
+    async fn jwks(&self, _request: Request<pb::JwksRequest>) -> Result<Response<pb::JwksResponse>, Status> {
+        Ok(Response::new(pb::JwksResponse { json: self.shared.jwks.clone() }))
+    }
+}
+
+fn seconds(env: &Env) -> i64 {
+    env.now().seconds
+}
+
+fn sha256(bytes: &[u8]) -> Result<[u8; 32], Fault> {
+    bytes.try_into().map_err(|_| {
+        Fault::invalid("bodySha256", format!("must be the 32 bytes of a SHA-256, not {} bytes", bytes.len()))
+    })
+}
+
+fn header_map(pairs: &[pb::Header]) -> Result<HeaderMap, Fault> {
+    if pairs.len() > HEADERS_MAX {
+        return Err(Fault::invalid("headers", format!("must be at most {HEADERS_MAX}")));
+    }
+    let mut headers = HeaderMap::with_capacity(pairs.len());
+    for (index, pair) in pairs.iter().enumerate() {
+        let name = HeaderName::try_from(pair.name.as_str())
+            .map_err(|_| Fault::invalid(format!("headers[{index}].name"), "must be a header name"))?;
+        let value = HeaderValue::try_from(pair.value.as_str())
+            .map_err(|_| Fault::invalid(format!("headers[{index}].value"), "must be a header value"))?;
+        // Appended, not inserted: a header that is there twice must be seen to be.
+        headers.append(name, value);
+    }
+    Ok(headers)
+}
+
+/// Names the field as the request has it.
+fn invalid(request: &pb::SignRequest, bad: &CallFault) -> Fault {
+    let field = match bad.field.as_str() {
+        known @ ("method" | "audience" | "scope") => known.to_owned(),
+        "target_uri" => "targetUri".to_owned(),
+        // The last one of that name: of two, the second is one too many.
+        name => match request.covered.iter().rposition(|header| header.name == name) {
+            Some(index) => format!("covered[{index}]"),
+            None => "covered".to_owned(),
+        },
+    };
+    Fault::invalid(field, bad.problem)
+}
+
+fn refused(fault: SealFault) -> Fault {
+    if fault.retryable() {
+        Fault { retry_after_ms: Some(1_000), ..Fault::unavailable(fault.public()) }
+    } else {
+        Fault::new(Kind::Unauthenticated, fault.public())
+    }
+}

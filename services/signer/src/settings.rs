@@ -1,0 +1,24 @@
+//! What can be set about the signer.
+
+use weft_seal::Window;
+
+weft_chassis::settings! {
+    /// Under which name the mesh is known to nodes, and how long seals are good.
+    pub struct Settings in "signer" {
+        /// id of the mesh: the audience of calls to it, and its name in keys derived per pair
+        pub mesh: String = "mesh".into();
+        /// how old a seal may be, in seconds
+        pub past_s_max: u32 = 300, 1..=3_600;
+        /// how far ahead of our clock a seal may have been made, in seconds
+        pub future_s_max: u32 = 30, 0..=300;
+        /// seals remembered as used while they could still be accepted; when full, further ones are refused
+        pub nonces_max: u32 = 2_097_152, 1_000..=100_000_000;
+    }
+}
+
+impl Settings {
+    /// The acceptance window.
+    pub(crate) fn window(&self) -> Window {
+        Window { past_s_max: self.past_s_max, future_s_max: self.future_s_max }
+    }
+}
