@@ -24,13 +24,11 @@ test-deps: ## Install what the tests need and this machine lacks
 test: ## Run every test, fast ones first (SKIP=chromium,python goes without a tool)
 	deploy/test/run.sh
 
-test-deep: test ## Run what takes longer too: ignored tests and the kill sweep
-	cargo test --locked --workspace -- --ignored
-	$(MAKE) chaos
+test-deep: test console ## Run what takes longer too: the ignored tests, the kill sweep among them
+	cargo test --release --locked --workspace -- --ignored --nocapture
 
 chaos: console ## Kill mesh processes under load, over and over, and look for anything lost
-	cargo build --release --locked --package weft
-	cargo test --release --locked --package weft --test chaos -- --ignored --nocapture
+	cargo test --release --locked --package weft --test it -- --ignored --nocapture chaos
 
 bench: console ## Measure against the official SDKs on this machine
 	deploy/bench/run.sh

@@ -80,6 +80,7 @@ stage_fmt() {
 }
 
 stage_deny() {
+    gate python3 -B -m unittest discover --quiet --start-directory deploy/test
     counted deploy/test/deny.py
 }
 
