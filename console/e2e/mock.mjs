@@ -1,5 +1,6 @@
 // A stand-in for a mesh, in memory, for work on the console alone: node e2e/mock.mjs [port]. Serves dist/ under the
-// same content security policy as the edge. What is asked decides what happens: "slow", "ask", "fail", "chunks".
+// same content security policy as the edge. What is asked decides what happens: an
+// example of the catalog is answered; "slow", "ask", "fail" and "chunks" do as they say; anything else asks back.
 
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -92,7 +93,13 @@ function run(task, text) {
   else if (/fail/.test(text))
     play(task, [work, [200, () => status(task, "FAILED", "the source is malformed")]]);
   else if (/chunks/.test(text)) play(task, [work, ...pieces, [10, () => status(task, "COMPLETED")]]);
-  else play(task, [work, finish]);
+  else if (catalog.capabilities.some(({ examples }) => examples.includes(text))) play(task, [work, finish]);
+  else
+    status(
+      task,
+      "INPUT_REQUIRED",
+      "Nothing here answers that. Ask about sectors, customers or this network.",
+    );
 }
 
 function send({ message }) {
@@ -113,7 +120,7 @@ function send({ message }) {
   task.history.push({ ...message, taskId: task.id, contextId: task.contextId });
   task.status = {};
   status(task, "SUBMITTED");
-  run(task, message.taskId ? "" : text);
+  run(task, text);
   return task;
 }
 

@@ -8,7 +8,8 @@ import assert from "node:assert/strict";
 import { audit, launch } from "./browser.mjs";
 
 const base = process.env.WEFT_URL ?? process.env.BASE_URL ?? "http://127.0.0.1:8420";
-const longText = process.env.LONG_TEXT ?? "zqxj vvkw qqpt";
+const unanswerable = "zqxj vvkw qqpt";
+const longText = process.env.LONG_TEXT ?? unanswerable;
 const composer = "New message to the mesh";
 
 const browser = await launch(base);
@@ -111,6 +112,20 @@ const checks = {
     const id = await send(example);
     await row(page, id).getByText("Completed", { exact: true }).waitFor();
     await row(page, id).getByRole("link", { name: example }).waitFor();
+    assert.deepEqual(troubles, []);
+    await close();
+  },
+
+  async "a reply goes on with the task that asked, and both turns are in its history"() {
+    const { page, troubles, close } = await browser.open("/tasks");
+    const id = await compose(page, unanswerable);
+    await state(page, "Input required");
+    await page.getByLabel("Reply to this task").fill(example);
+    await page.keyboard.press("Enter");
+    await state(page, "Completed");
+    assert.equal(new URL(page.url()).pathname, `/tasks/${id}`);
+    const history = page.getByRole("region", { name: "History" });
+    for (const text of [unanswerable, example]) await history.getByText(text, { exact: true }).waitFor();
     assert.deepEqual(troubles, []);
     await close();
   },
