@@ -1,5 +1,11 @@
-//! What build.rs writes, in the module tree that the generated paths expect.
-#![allow(missing_docs, unreachable_pub, clippy::all, clippy::wildcard_imports, clippy::needless_pass_by_value)]
+//! What the build writes, in the module tree that the generated paths expect.
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::all,
+    clippy::wildcard_imports,
+    clippy::needless_pass_by_value
+)]
 #![allow(rustdoc::all)]
 
 pub mod lf {
@@ -16,4 +22,14 @@ pub mod weft {
     pub mod v1 {
         include!(concat!(env!("OUT_DIR"), "/weft.v1.rs"));
     }
+}
+
+#[allow(unused_variables, deprecated, reason = "messages without fields; fields the schema deprecates")]
+mod protojson {
+    use serde::{de::MapAccess, ser::SerializeMap};
+
+    use crate::json::{self, form};
+    use crate::walk::{At, Visitor, Walk};
+
+    include!(concat!(env!("OUT_DIR"), "/protojson.rs"));
 }

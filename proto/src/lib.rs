@@ -5,12 +5,19 @@
 //! | [`a2a`] | messages, client and server of package `lf.a2a.v1` |
 //! | [`weft`] | messages, clients and servers of package `weft.v1` |
 //! | [`wkt`] | `google.protobuf` types: timestamps and JSON values |
+//! | [`json`] | ProtoJSON ⇄ message: the one entry, and what JSON cannot say |
+//!
+//! Every message of both packages has serde's `Serialize` and `Deserialize` in its ProtoJSON form and [`Required`].
 
 mod generated;
+pub mod json;
+mod required;
+mod walk;
 pub mod wkt;
 
 pub use generated::lf::a2a::v1 as a2a;
 pub use generated::weft::v1 as weft;
+pub use required::Required;
 
 /// Encoded `google.protobuf.FileDescriptorSet` of every file and what it imports, custom options kept; for gRPC
 /// reflection and for tests.

@@ -3,5 +3,5 @@
 mod timestamp;
 mod value;
 
-pub use timestamp::Timestamp;
-pub use value::{Kind, ListValue, Struct, Value};
+pub use timestamp::{Timestamp, TimestampError};
+pub use value::{Kind, ListValue, Struct, Value, depth};

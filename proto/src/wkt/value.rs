@@ -1,5 +1,8 @@
 //! Any JSON value, as a message.
 
+mod convert;
+mod json;
+
 use std::collections::BTreeMap;
 
 /// A JSON object, as `google.protobuf.Struct`.
@@ -59,3 +62,22 @@ macro_rules! name {
 }
 
 name!(Struct, ListValue, Value);
+
+/// How deep objects and arrays nest: 0 for a scalar, 1 for `{}`. See [`MAX_JSON_DEPTH`](crate::json::MAX_JSON_DEPTH).
+pub fn depth(value: &Value) -> usize {
+    match &value.kind {
+        Some(Kind::Struct(object)) => object.depth(),
+        Some(Kind::List(list)) => 1 + list.values.iter().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+impl Struct {
+    /// As [`depth`] of the object as a value, so at least 1.
+    pub fn depth(&self) -> usize {
+        1 + self.fields.values().map(depth).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,6 @@
-//! Parses the .proto files without protoc and generates messages, clients and servers.
+//! Parses the .proto files without protoc and generates messages, clients, servers and their JSON form.
+
+mod protojson;
 
 use std::{env, error::Error, fs, path::PathBuf};
 
@@ -15,8 +17,9 @@ const FILES: [&str; 9] = [
     "weft/v1/tasks.proto",
 ];
 
+#[allow(clippy::print_stdout, reason = "how a build script speaks to cargo")]
 fn main() -> Result<(), Box<dyn Error>> {
-    for path in ["build.rs", "google", "lf", "weft"] {
+    for path in ["build", "google", "lf", "weft"] {
         println!("cargo:rerun-if-changed={path}");
     }
     let out = PathBuf::from(env::var("OUT_DIR")?);
@@ -24,6 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     compiler.include_imports(true).include_source_info(true).open_files(FILES)?;
     // `file_descriptor_set()` would drop the custom options (field_behavior, http).
     fs::write(out.join("descriptors.bin"), compiler.encode_file_descriptor_set())?;
+    fs::write(out.join("protojson.rs"), protojson::generate(&compiler.descriptor_pool())?)?;
     generate_messages(compiler.file_descriptor_set())
 }
 
