@@ -17,8 +17,10 @@ use tracing::Instrument;
 
 use crate::trace;
 
-/// What a transport may fail with.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+/// What a transport may fail with. A type of its own, not a bare trait object: futures that hold a client of a
+/// `Box<dyn Error>` service cannot be proved `Send` by today's compiler.
+#[derive(Debug)]
+pub struct BoxError(Box<dyn std::error::Error + Send + Sync>);
 
 /// One service of the mesh, for a generated client: `TasksClient::new(peer)`. Cheap to clone.
 pub type Peer = BoxCloneSyncService<Request<Body>, Response<Body>, BoxError>;
@@ -29,6 +31,19 @@ pub const MESSAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// How often a silent connection is pinged, and how long a ping may go unanswered. Without pings a channel never
 /// recovers from a partition.
 const KEEP_ALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(5));
+
+impl std::fmt::Display for BoxError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for BoxError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        // tonic looks along this chain for the status of a broken connection.
+        Some(&*self.0)
+    }
+}
 
 /// A service in this process.
 #[must_use]
@@ -53,7 +68,7 @@ pub fn remote(address: &str) -> Result<Peer, String> {
         .keep_alive_timeout(KEEP_ALIVE.1)
         .keep_alive_while_idle(true)
         .connect_lazy();
-    Ok(BoxCloneSyncService::new(Outgoing(ServiceExt::<Request<Body>>::map_err(channel, BoxError::from))))
+    Ok(BoxCloneSyncService::new(Outgoing(ServiceExt::<Request<Body>>::map_err(channel, |error| BoxError(error.into())))))
 }
 
 /// Serves each call in a span that continues the caller's trace; used by [`local`] and by [`crate::serve`].
