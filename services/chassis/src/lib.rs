@@ -7,6 +7,7 @@
 //! | [`serve`] | one role on a port: limits, keep-alive, health, drain |
 //! | [`settings`] | settings declared once, for file, environment, flag and help |
 //! | [`status`] | [`weft_core::Fault`] ⇄ gRPC status, the crossing at every boundary |
+//! | [`telemetry`] | logs, and spans to a collector and to the journal; installed in `main` only |
 //! | [`trace`] | W3C trace context over gRPC, HTTP and in process |
 //! | [`metrics`] | the registry a mesh's services count into |
 
@@ -16,6 +17,7 @@ pub mod peer;
 pub mod serve;
 pub mod settings;
 pub mod status;
+pub mod telemetry;
 pub mod trace;
 
 pub use env::Env;
