@@ -1,0 +1,95 @@
+//! The steps of one run on their way to the store: gathered for a moment, so that a fast run is one commit.
+
+use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use weft_proto::weft::{InvokeResult, Progress};
+
+use crate::append::Lease;
+use crate::failure::Failure;
+use crate::metrics::Ran;
+use crate::outcome::{self, Said, Turn};
+use crate::settings::Settings;
+
+/// See the module. Starts with the step WORKING.
+pub(crate) struct Steps<'a> {
+    lease: &'a Lease,
+    gathered: Vec<Progress>,
+    /// When what is gathered goes out.
+    due: Option<Instant>,
+    linger: Duration,
+    count: u32,
+    count_max: u32,
+}
+
+impl Steps<'_> {
+    pub(crate) fn new<'a>(lease: &'a Lease, settings: &Settings) -> Steps<'a> {
+        let linger = Duration::from_millis(settings.linger_ms);
+        let mut gathered = Vec::with_capacity(3);
+        gathered.push(outcome::working());
+        let due = Some(Instant::now() + linger);
+        Steps { lease, gathered, due, linger, count: 0, count_max: settings.steps_max }
+    }
+
+    /// Takes a step of the node; with `last` nothing more will be taken.
+    pub(crate) async fn add(&mut self, step: Progress, last: bool) -> Result<(), Failure> {
+        self.count += 1;
+        if self.count > self.count_max {
+            return Err(Failure::Garbage(format!("more than {} steps", self.count_max)));
+        }
+        // The node's own first WORKING says more than ours: one of them is enough.
+        if self.count == 1 && outcome::is_working(&step) && !self.gathered.is_empty() {
+            self.gathered.clear();
+        }
+        self.gathered.push(step);
+        if last {
+            self.flush(true).await;
+        } else if self.due.is_none() {
+            self.due = Some(Instant::now() + self.linger);
+        }
+        Ok(())
+    }
+
+    /// Takes a step of the bridge itself and sends it at once.
+    pub(crate) async fn say(&mut self, step: Progress) {
+        self.gathered.push(step);
+        self.flush(false).await;
+    }
+
+    /// Waits for `work`; what was gathered before goes out meanwhile, when its time has come.
+    pub(crate) async fn gather<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        if let Some(due) = self.due {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                () = tokio::time::sleep_until(due) => self.flush(false).await,
+            }
+        }
+        work.await
+    }
+
+    /// Ends the run as its result says.
+    pub(crate) async fn settle(&mut self, turn: &Turn, result: InvokeResult, said: Said) -> Ran {
+        let ran = if said.ended { said.ran() } else { Ran::of(&result, said) };
+        if !said.ended {
+            self.gathered.extend(outcome::settled(turn, result, said));
+            self.flush(true).await;
+        }
+        ran
+    }
+
+    /// Ends the run as FAILED.
+    pub(crate) async fn fail(&mut self, turn: &Turn, failure: &Failure) -> Ran {
+        self.gathered.push(outcome::failed(turn, failure));
+        self.flush(true).await;
+        Ran::of_failure(failure)
+    }
+
+    async fn flush(&mut self, last: bool) {
+        self.due = None;
+        self.lease.push(std::mem::take(&mut self.gathered), last).await;
+    }
+}
