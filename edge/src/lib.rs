@@ -1,5 +1,42 @@
-//! The outside: HTTP, JSON-RPC, SSE, cards and the console.
+//! The outside: HTTP, JSON-RPC, SSE, cards and the console. It keeps nothing: what it is told it passes to the task
+//! store, and what it shows it reads from the store and from the watched catalog.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`settings`](Settings) | what can be set |
+//! | `router`, `serve` | path to handler; the listener |
+//! | `guard`, `cors`, `limits`, `body` | who may come in, and how much |
+//! | `caller` | who calls, and the service parameters |
+//! | `a2a` | the operations, free of any binding |
+//! | `jsonrpc`, `sse`, `json` | the JSON-RPC binding over them |
+//! | `catalog`, `card` | the watched snapshot and the public card |
+//! | `api`, `console` | the operator's page and what it needs |
+//! | `health`, `metrics` | for whoever keeps the process running |
 
+mod a2a;
+mod api;
+mod body;
+mod caller;
+mod card;
+mod catalog;
+mod console;
+mod cors;
+mod edge;
+mod guard;
+mod health;
+mod json;
+mod jsonrpc;
+mod limits;
+mod metrics;
+mod plain;
+mod router;
+mod serve;
 mod settings;
+mod sse;
+mod upstreams;
 
+pub use edge::Refused;
+pub use router::router;
+pub use serve::{Error, serve};
 pub use settings::Settings;
+pub use upstreams::Upstreams;

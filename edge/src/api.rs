@@ -1,0 +1,67 @@
+//! `/api`: what the console needs beside A2A itself.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use bytes::Bytes;
+use futures::{Stream, stream};
+use http::{Response, StatusCode};
+use tonic::Streaming;
+use weft_core::{Fault, Owner};
+use weft_proto::weft::{FeedEvent, FeedRequest};
+
+use crate::edge::Edge;
+use crate::limits::Permit;
+use crate::metrics::OpenStream;
+use crate::upstreams::bounded;
+use crate::{json, plain, sse};
+
+/// `GET /api/catalog`: the snapshot that the edge goes by, as ProtoJSON of `weft.v1.Snapshot`.
+pub(crate) async fn catalog(State(edge): State<Arc<Edge>>) -> Response<Body> {
+    let written = edge.catalog().view().and_then(|view| {
+        let mut out = Vec::with_capacity(8_192);
+        json::encode(&view.snapshot, &mut out).map(|()| out)
+    });
+    match written {
+        Ok(body) => plain::json(StatusCode::OK, body),
+        Err(fault) => plain::fault(&fault),
+    }
+}
+
+/// `GET /api/tasks/feed`: every status change of the caller's tasks from now on, as `event: task` with ProtoJSON of
+/// `weft.v1.FeedEvent`.
+pub(crate) async fn feed(State(edge): State<Arc<Edge>>) -> Response<Body> {
+    match open_feed(&edge).await {
+        Ok(feed) => sse::answer(frames(feed), edge.keep_alive()),
+        Err(fault) => plain::fault(&fault),
+    }
+}
+
+struct Feed {
+    events: Streaming<FeedEvent>,
+    edge: Arc<Edge>,
+    _permit: Permit,
+    _open: OpenStream,
+}
+
+async fn open_feed(edge: &Arc<Edge>) -> Result<Feed, Fault> {
+    let permit = edge.limits().stream()?;
+    let asked = FeedRequest { owner: Owner::local().as_str().to_owned() };
+    let events = bounded(edge.upstream_time(), edge.tasks().feed(asked)).await?;
+    Ok(Feed { events, edge: Arc::clone(edge), _permit: permit, _open: edge.counters().stream_opened() })
+}
+
+/// Ends when the store goes or the mesh stops: a page opens its feed again by itself and lists afresh.
+fn frames(feed: Feed) -> impl Stream<Item = Bytes> + Send {
+    stream::unfold(feed, |mut feed| async move {
+        let stop = feed.edge.env().stop().clone();
+        let event = tokio::select! {
+            event = feed.events.message() => event.ok().flatten()?,
+            () = stop.cancelled() => return None,
+        };
+        let mut frame = sse::begin(None, Some("task"));
+        json::encode(&event, &mut frame).ok()?;
+        Some((sse::end(frame), feed))
+    })
+}

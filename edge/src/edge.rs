@@ -1,0 +1,180 @@
+//! What the handlers share: settings, the services behind, the watched catalog, limits and counters of one edge.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use weft_chassis::{Env, Peer};
+use weft_core::card::Public;
+use weft_proto::weft::tasks_client::TasksClient;
+
+use crate::catalog::Catalog;
+use crate::guard::Guard;
+use crate::limits::Limits;
+use crate::metrics::Counters;
+use crate::{Settings, Upstreams};
+
+/// Why an edge does not start; names the setting and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub(crate) String);
+
+/// One edge. Shared by all requests.
+pub(crate) struct Edge {
+    settings: Settings,
+    env: Env,
+    tasks: TasksClient<Peer>,
+    catalog: Catalog,
+    limits: Limits,
+    counters: Counters,
+    guard: Guard,
+    warnings: Vec<String>,
+}
+
+// === impl Edge ===
+
+impl Edge {
+    /// Puts an edge together and begins to watch the catalog.
+    pub(crate) fn new(
+        settings: Settings,
+        bound: SocketAddr,
+        upstreams: &Upstreams,
+        env: &Env,
+    ) -> Result<Arc<Edge>, Refused> {
+        if !bound.ip().is_loopback() && !settings.tokenless_beyond_loopback {
+            return Err(Refused(format!(
+                "edge.http is {bound}, which other machines can reach, and callers need no credentials: bind to \
+                 127.0.0.1, or set edge.tokenless_beyond_loopback = true if everyone who can reach it may use it"
+            )));
+        }
+        let guard = Guard::new(&settings, bound)?;
+        let public = public(&settings, bound)?;
+        for warning in &public.warnings {
+            tracing::warn!("{warning}");
+        }
+        Ok(Arc::new(Edge {
+            warnings: public.warnings.clone(),
+            tasks: upstreams.tasks_client(),
+            catalog: Catalog::watch(upstreams.catalog_client(), public, env),
+            limits: Limits::new(&settings),
+            counters: Counters::register(env.metrics()),
+            guard,
+            settings,
+            env: env.clone(),
+        }))
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn env(&self) -> &Env {
+        &self.env
+    }
+
+    /// A client of the task store; a clone, since calls need it mutable.
+    pub(crate) fn tasks(&self) -> TasksClient<Peer> {
+        self.tasks.clone()
+    }
+
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub(crate) fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// What an operator should mend, one sentence each.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    pub(crate) fn upstream_time(&self) -> Duration {
+        Duration::from_millis(u64::from(self.settings.upstream_ms))
+    }
+
+    pub(crate) fn body_bytes_max(&self) -> usize {
+        usize::try_from(self.settings.body_bytes_max).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn body_read_time(&self) -> Duration {
+        Duration::from_millis(u64::from(self.settings.body_read_ms))
+    }
+
+    pub(crate) fn keep_alive(&self) -> Duration {
+        Duration::from_millis(u64::from(self.settings.keep_alive_ms))
+    }
+}
+
+/// The address of the other end of the connection, put on each request by the listener. Forwarded headers do not count.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PeerAddr(pub(crate) SocketAddr);
+
+/// Who is on the other end; a request that came over no connection counts as local.
+pub(crate) fn peer_of(extensions: &http::Extensions) -> IpAddr {
+    extensions.get::<PeerAddr>().map_or(IpAddr::from([127, 0, 0, 1]), |peer| peer.0.ip().to_canonical())
+}
+
+/// Under which address the card says the mesh is reached. Never taken from a request, never an unspecified address.
+fn public(settings: &Settings, bound: SocketAddr) -> Result<Public, Refused> {
+    let url = settings.public_url.trim_end_matches('/');
+    if !url.is_empty() {
+        let parsed: http::Uri = url.parse().map_err(|_| bad_public_url(url))?;
+        let web = matches!(parsed.scheme_str(), Some("http" | "https"));
+        let plain = parsed.query().is_none() && !url.contains(['#', '@']);
+        if !web || !plain || parsed.host().is_none_or(str::is_empty) {
+            return Err(bad_public_url(url));
+        }
+        return Ok(Public { base: url.to_owned(), warnings: Vec::new() });
+    }
+    let mut reached = bound;
+    let mut warnings = Vec::new();
+    if bound.ip().is_unspecified() {
+        reached.set_ip(IpAddr::from([127, 0, 0, 1]));
+        warnings.push(format!(
+            "listening on every address ({bound}) without edge.public_url: the agent card can only name {reached}, \
+             which other machines cannot reach; set edge.public_url"
+        ));
+    } else if !bound.ip().is_loopback() {
+        warnings
+            .push("edge.public_url is not set: the agent card names the listener's own address".to_owned());
+    }
+    Ok(Public { base: format!("http://{reached}"), warnings })
+}
+
+fn bad_public_url(url: &str) -> Refused {
+    Refused(format!(
+        "edge.public_url is {url}: must be http(s)://host[:port][/prefix], for example https://mesh.example"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn base(public_url: &str, bound: &str) -> Result<(String, usize), Refused> {
+        let settings = Settings { public_url: public_url.into(), ..Settings::default() };
+        public(&settings, bound.parse().unwrap()).map(|p| (p.base, p.warnings.len()))
+    }
+
+    #[test]
+    fn the_card_names_the_public_url_or_the_listener_but_never_an_unspecified_address() {
+        assert_eq!(base("", "127.0.0.1:8420").unwrap(), ("http://127.0.0.1:8420".into(), 0));
+        assert_eq!(base("", "0.0.0.0:8420").unwrap(), ("http://127.0.0.1:8420".into(), 1));
+        assert_eq!(base("", "[::]:8420").unwrap(), ("http://127.0.0.1:8420".into(), 1));
+        assert_eq!(base("", "192.0.2.1:80").unwrap(), ("http://192.0.2.1:80".into(), 1));
+        assert_eq!(base("https://m.example/x/", "0.0.0.0:1").unwrap(), ("https://m.example/x".into(), 0));
+        for bad in ["m.example", "ftp://m", "http://", "http://u:p@m", "http://m?x", "http://m#x", "/x"] {
+            assert!(base(bad, "127.0.0.1:1").is_err(), "{bad}");
+        }
+    }
+}

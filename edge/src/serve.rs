@@ -1,0 +1,125 @@
+//! The listener: HTTP/1.1 and HTTP/2 without TLS on one port, bounded in connections and in patience.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tower::Service;
+use weft_chassis::Env;
+
+use crate::edge::{PeerAddr, Refused};
+use crate::{Settings, Upstreams, router};
+
+/// Calls that one HTTP/2 connection may hold at once.
+const STREAMS_PER_CONNECTION_MAX: u32 = 256;
+/// A pause after a failed accept: out of file handles, most likely.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Why an edge ended or did not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A setting cannot be obeyed.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// The listener is broken.
+    #[error("cannot serve the edge: {0}")]
+    Listener(#[from] std::io::Error),
+}
+
+/// Serves on `listener` until the mesh stops: then it says that it is not ready and ends its streams, still answers for
+/// `edge.drain_ms`, and lets running calls finish. Connections end as parts of the mesh: a drain waits for them.
+///
+/// # Errors
+/// When a setting cannot be obeyed or the listener is broken.
+pub async fn serve(
+    listener: TcpListener,
+    settings: Settings,
+    upstreams: Upstreams,
+    env: Env,
+) -> Result<(), Error> {
+    let connections =
+        Arc::new(Semaphore::new(usize::try_from(settings.connections_max).unwrap_or(usize::MAX)));
+    let drain = Duration::from_millis(u64::from(settings.drain_ms));
+    let http = protocol(Duration::from_millis(u64::from(settings.header_read_ms)));
+    let service = router::router(settings, listener.local_addr()?, &upstreams, &env)?;
+    let closing = CancellationToken::new();
+    let drained = async {
+        env.stop().cancelled().await;
+        tokio::time::sleep(drain).await;
+    };
+    tokio::pin!(drained);
+    loop {
+        // A full house leaves callers in the system's own queue; they are served when one leaves.
+        let accepted = async {
+            let permit = Arc::clone(&connections).acquire_owned().await;
+            (permit, listener.accept().await)
+        };
+        let (permit, accepted) = tokio::select! {
+            accepted = accepted => accepted,
+            () = &mut drained => break,
+        };
+        let Ok(permit) = permit else { break };
+        match accepted {
+            Ok((stream, peer)) => {
+                let connection = connection(http.clone(), stream, peer, service.clone(), closing.clone());
+                env.spawn(async move {
+                    connection.await;
+                    drop(permit);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection was not accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    closing.cancel();
+    Ok(())
+}
+
+fn protocol(header_read: Duration) -> auto::Builder<TokioExecutor> {
+    let mut http = auto::Builder::new(TokioExecutor::new());
+    http.http1().timer(TokioTimer::new()).header_read_timeout(header_read);
+    http.http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS_PER_CONNECTION_MAX)
+        .keep_alive_interval(Duration::from_secs(20))
+        .keep_alive_timeout(Duration::from_secs(10));
+    http
+}
+
+async fn connection(
+    http: auto::Builder<TokioExecutor>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    service: Router,
+    closing: CancellationToken,
+) {
+    // Without it a small answer may wait 40 ms for an acknowledgement; failing costs only that.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(PeerAddr(peer));
+        let mut service = service.clone();
+        Service::call(&mut service, request)
+    });
+    let serving = http.serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(serving);
+    let ended = tokio::select! {
+        ended = serving.as_mut() => ended,
+        () = closing.cancelled() => {
+            serving.as_mut().graceful_shutdown();
+            serving.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(error, "a connection broke");
+    }
+}
