@@ -56,6 +56,15 @@ impl Catalog {
         self.state.borrow().view.clone().ok_or_else(upstreams::unavailable)
     }
 
+    /// Waits for the first view, but not for long: without one, calls are sent away until it comes.
+    pub(crate) async fn ready(&self, within: Duration) {
+        let mut state = self.state.clone();
+        let first = state.wait_for(|s| s.view.is_some());
+        if tokio::time::timeout(within, first).await.is_err() {
+            tracing::warn!("the catalog has not answered yet");
+        }
+    }
+
     /// Whether the watch is open now.
     pub(crate) fn is_live(&self) -> bool {
         self.state.borrow().live

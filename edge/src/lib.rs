@@ -4,7 +4,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`settings`](Settings) | what can be set |
-//! | `router`, `serve` | path to handler; the listener |
+//! | [`router`], [`start`] | path to handler; the listener |
 //! | `guard`, `cors`, `limits`, `body` | who may come in, and how much |
 //! | `caller` | who calls, and the service parameters |
 //! | `a2a` | the operations, free of any binding |
@@ -37,6 +37,6 @@ mod upstreams;
 
 pub use edge::Refused;
 pub use router::router;
-pub use serve::{Error, serve};
+pub use serve::start;
 pub use settings::Settings;
 pub use upstreams::Upstreams;

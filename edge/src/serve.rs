@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tower::Service;
 use weft_chassis::Env;
 
-use crate::edge::{PeerAddr, Refused};
+use crate::edge::{Edge, PeerAddr};
 use crate::{Settings, Upstreams, router};
 
 /// Calls that one HTTP/2 connection may hold at once.
@@ -23,33 +23,31 @@ const STREAMS_PER_CONNECTION_MAX: u32 = 256;
 /// A pause after a failed accept: out of file handles, most likely.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Why an edge ended or did not begin.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A setting cannot be obeyed.
-    #[error(transparent)]
-    Refused(#[from] Refused),
-    /// The listener is broken.
-    #[error("cannot serve the edge: {0}")]
-    Listener(#[from] std::io::Error),
-}
+/// How long a start waits for the first snapshot of the catalog, so that the first caller is not sent away.
+const CATALOG_WAIT: Duration = Duration::from_secs(2);
 
-/// Serves on `listener` until the mesh stops: then it says that it is not ready and ends its streams, still answers for
-/// `edge.drain_ms`, and lets running calls finish. Connections end as parts of the mesh: a drain waits for them.
+/// Binds the address of `edge.http`, serves there until the mesh stops, and says where.
+///
+/// On a stop it says that it is not ready and ends its streams, still answers for `edge.drain_ms`, and lets running
+/// calls finish. The listener and its connections are parts of the mesh: a drain waits for them.
 ///
 /// # Errors
-/// When a setting cannot be obeyed or the listener is broken.
-pub async fn serve(
-    listener: TcpListener,
-    settings: Settings,
-    upstreams: Upstreams,
-    env: Env,
-) -> Result<(), Error> {
+/// When the address cannot be bound or a setting cannot be obeyed; names it and the remedy.
+pub async fn start(settings: Settings, upstreams: Upstreams, env: &Env) -> Result<SocketAddr, String> {
+    let (listener, bound) = weft_chassis::serve::bind(&settings.http).await?;
+    let edge = Edge::new(settings, bound, &upstreams, env).map_err(|refused| refused.to_string())?;
+    edge.catalog().ready(CATALOG_WAIT).await;
+    env.spawn(accept(listener, edge));
+    Ok(bound)
+}
+
+async fn accept(listener: TcpListener, edge: Arc<Edge>) {
+    let (settings, env) = (edge.settings(), edge.env());
     let connections =
         Arc::new(Semaphore::new(usize::try_from(settings.connections_max).unwrap_or(usize::MAX)));
     let drain = Duration::from_millis(u64::from(settings.drain_ms));
     let http = protocol(Duration::from_millis(u64::from(settings.header_read_ms)));
-    let service = router::router(settings, listener.local_addr()?, &upstreams, &env)?;
+    let service = router::routes(Arc::clone(&edge));
     let closing = CancellationToken::new();
     let drained = async {
         env.stop().cancelled().await;
@@ -66,7 +64,6 @@ pub async fn serve(
             accepted = accepted => accepted,
             () = &mut drained => break,
         };
-        let Ok(permit) = permit else { break };
         match accepted {
             Ok((stream, peer)) => {
                 let connection = connection(http.clone(), stream, peer, service.clone(), closing.clone());
@@ -82,7 +79,6 @@ pub async fn serve(
         }
     }
     closing.cancel();
-    Ok(())
 }
 
 fn protocol(header_read: Duration) -> auto::Builder<TokioExecutor> {
