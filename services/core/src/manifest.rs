@@ -64,7 +64,7 @@ pub struct Tool {
     pub name: String,
     /// Where its rows come from.
     pub source: Source,
-    /// The fields that may leave the node, in the order they are answered. Empty for a scenario.
+    /// The fields that may leave the node. Empty for a scenario.
     pub fields: Vec<String>,
     /// The fields a caller may filter by; a subset of `fields`.
     pub filters: Vec<String>,

@@ -1,1 +1,31 @@
 //! A host for declared nodes: one manifest makes an app a fleet member.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `host` | one node: its manifest as it is now, swapped whole on reload |
+//! | `http` | its routes: invoke (sealed), about, health |
+//! | `source` | where rows come from: files, SQLite, HTTP, Prometheus text, the network state |
+//! | `rows`, `arguments` | what leaves the node: whitelisted fields within limits |
+//! | `scenario` | a mock agent that plays rules |
+//! | `serve` | the host on a port, or in this process |
+//!
+//! Tools only read. Nothing here starts a process, and no field leaves that its manifest does not list.
+
+mod arguments;
+mod failure;
+mod host;
+mod http;
+mod number;
+mod read;
+mod rows;
+mod scenario;
+mod serve;
+mod settings;
+mod source;
+mod wire;
+
+pub use host::Host;
+pub use read::manifest;
+pub use serve::serve;
+pub use settings::Settings;
+pub use source::Place;

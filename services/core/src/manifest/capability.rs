@@ -26,7 +26,8 @@ pub(super) fn all(root: &Reader<'_>, home: Option<&weft::Node>) -> Vec<weft::Cap
 
 fn one(section: Reader<'_>, home: Option<&weft::Node>) -> weft::Capability {
     let id = section.required("id", 64, "a stable id, for example \"customer.reach\"");
-    if !id.is_empty() && !(is_id(&id, 64, "._") && id.contains('.')) {
+    let shaped = is_id(&id, 64, "._") && id.contains('.');
+    if !id.is_empty() && !shaped {
         let remedy = "must be `group.verb` in lower case letters, digits, `-` and `_`";
         section.wrong("id", format!("\"{id}\""), remedy);
     }

@@ -211,7 +211,8 @@ fn url(section: &Reader<'_>) -> Url {
     let remedy = "must be an absolute http:// or https:// URL without user and fragment";
     let text = section.required("url", 2_048, remedy);
     let (base, query) = text.split_once('?').unwrap_or((&text, ""));
-    if !text.is_empty() && !(is_http(base) && query.bytes().all(|b| b.is_ascii_graphic() && b != b'#')) {
+    let shaped = is_http(base) && query.bytes().all(|b| b.is_ascii_graphic() && b != b'#');
+    if !text.is_empty() && !shaped {
         section.wrong("url", format!("\"{text}\""), remedy);
     }
     Url { private: section.flag("private"), text }
