@@ -30,24 +30,37 @@ pub struct Change {
 }
 
 impl Change {
-    /// The events as readers see them: the opening task carries the message that opened it.
+    /// See [`published`].
     pub fn published(&self) -> impl Iterator<Item = StreamResponse> + '_ {
-        self.events.iter().map(|event| {
-            let mut event = event.clone();
-            if let Some(Payload::Task(task)) = &mut event.payload {
-                task.history.extend(self.said.clone());
-            }
-            event
-        })
+        published(&self.events, self.said.as_ref())
     }
 
-    /// Lets the change happen to `task`; the first change makes it.
+    /// See [`apply`].
     pub fn apply(&self, task: &mut Task) {
-        for event in &self.events {
-            fold(task, event);
-        }
-        task.history.extend(self.said.clone());
+        apply(task, &self.events, self.said.as_ref());
     }
+}
+
+/// The events of a change as readers see them: the opening task carries the message that opened it.
+pub fn published<'a>(
+    events: &'a [StreamResponse],
+    said: Option<&'a Message>,
+) -> impl Iterator<Item = StreamResponse> + 'a {
+    events.iter().map(move |event| {
+        let mut event = event.clone();
+        if let Some(Payload::Task(task)) = &mut event.payload {
+            task.history.extend(said.cloned());
+        }
+        event
+    })
+}
+
+/// Lets a change happen to `task`; the first change makes it.
+pub fn apply(task: &mut Task, events: &[StreamResponse], said: Option<&Message>) {
+    for event in events {
+        fold(task, event);
+    }
+    task.history.extend(said.cloned());
 }
 
 /// True for a state that is never left.

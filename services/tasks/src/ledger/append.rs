@@ -1,0 +1,91 @@
+//! A worker's progress: committed under its lease, or refused with a reason.
+
+use weft_core::Fault;
+use weft_core::task::{self, is_terminal};
+use weft_proto::weft::append_answer::Refusal;
+use weft_proto::weft::{AppendAnswer, AppendRequest};
+
+use super::{Decision, Ledger, settles};
+use crate::TaskId;
+use crate::slot::{Slot, Snapshot};
+use crate::store::Store;
+
+/// Bytes by which the end of a run may go over a task's bound: an end must always be writable.
+const END_BYTES: u64 = 64 * 1024;
+
+impl<S: Store> Ledger<S> {
+    /// Commits the steps of one request, all or none; an empty one renews the lease. A request that was committed
+    /// before is answered again.
+    pub(crate) async fn append(&self, request: AppendRequest) -> AppendAnswer {
+        let number = request.number;
+        let ledger = self.clone();
+        let outcome = self.whole(async move { Ok(ledger.append_now(request).await) }).await;
+        match outcome.unwrap_or_else(|fault| Err((Refusal::Unavailable, fault.message))) {
+            Ok(()) => AppendAnswer { number, accepted: true, ..AppendAnswer::default() },
+            Err((refusal, message)) => {
+                AppendAnswer { number, accepted: false, refusal: refusal.into(), message }
+            }
+        }
+    }
+
+    async fn append_now(&self, request: AppendRequest) -> Result<(), (Refusal, String)> {
+        let unavailable = |fault: Fault| (Refusal::Unavailable, fault.message);
+        let unknown = || (Refusal::StaleLease, "there is no such task under a lease".to_owned());
+        let id = TaskId::parse(&request.task_id).ok_or_else(unknown)?;
+        let slot = self.slot(id).await.map_err(unavailable)?.ok_or_else(unknown)?;
+        let _writer = slot.writer.lock().await;
+        let head = slot.now().ok_or_else(unknown)?.head;
+        if head.lease == request.lease && head.number >= request.number && !request.progress.is_empty() {
+            return Ok(());
+        }
+        if !self.queue.renew(id, request.lease) {
+            return Err(if is_terminal(head.state()) {
+                (Refusal::Terminal, format!("the task is {}", task::name(head.state())))
+            } else {
+                (Refusal::StaleLease, "another worker holds the task, or the lease ran out".to_owned())
+            });
+        }
+        if request.progress.is_empty() {
+            return Ok(());
+        }
+        let ended = self.commit_steps(&slot, &request).await?;
+        if ended {
+            self.queue.end(id, request.lease);
+        } else {
+            self.queue.renew(id, request.lease);
+        }
+        Ok(())
+    }
+
+    /// True when the run has ended.
+    async fn commit_steps(&self, slot: &Slot, request: &AppendRequest) -> Result<bool, (Refusal, String)> {
+        let mut invalid = false;
+        let mut ended = false;
+        let done = self.change(slot, |now| {
+            let decided = self.decide(now, request);
+            invalid = decided.is_err();
+            let decision = decided?;
+            ended = decision.change.events.last().is_some_and(settles);
+            Ok(Some(decision))
+        });
+        match done.await {
+            Ok(_) => Ok(ended),
+            Err(fault) if invalid => Err((Refusal::Invalid, fault.message)),
+            Err(fault) => Err((Refusal::Unavailable, fault.message)),
+        }
+    }
+
+    fn decide(&self, now: &Snapshot, request: &AppendRequest) -> Result<Decision, Fault> {
+        let change = task::progress(&now.task, &request.progress, self.bounds(), self.env.now())?;
+        let added: usize = change.events.iter().map(prost::Message::encoded_len).sum();
+        let only_ends = change.events.len() == 1 && change.events.first().is_some_and(settles);
+        let bytes_max = self.settings.task_bytes_max + if only_ends { END_BYTES } else { 0 };
+        if now.head.bytes + added as u64 > bytes_max {
+            let text = format!("the task would have more than {bytes_max} bytes (tasks.task_bytes_max)");
+            return Err(Fault::invalid("progress", text));
+        }
+        let mut head = now.head.clone();
+        (head.started, head.lease, head.number) = (true, request.lease, request.number);
+        Ok(Decision { change, head, turn: None, replays: Vec::new() })
+    }
+}

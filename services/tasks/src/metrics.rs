@@ -1,0 +1,57 @@
+//! What the store counts.
+
+use std::sync::atomic::AtomicI64;
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use weft_chassis::Metrics;
+
+/// The store's metrics; registered once a mesh.
+#[derive(Debug, Clone)]
+pub struct Meter {
+    /// Commits on disk.
+    pub commits: Counter,
+    /// Commits a disk sync.
+    pub group: Histogram,
+    /// Seconds from the first write of a group to its sync.
+    pub seconds: Histogram,
+    /// Tasks that wait for a worker.
+    pub queued: Gauge<i64, AtomicI64>,
+    /// Tasks under a lease.
+    pub leased: Gauge<i64, AtomicI64>,
+    /// Leases that ran out.
+    pub expired: Counter,
+    /// Tasks that ended, whatever the end.
+    pub ended: Counter,
+    /// Tasks removed by retention.
+    pub removed: Counter,
+}
+
+impl Meter {
+    /// Registers all of them.
+    #[must_use]
+    pub fn new(metrics: &Metrics) -> Meter {
+        let meter = Meter {
+            commits: Counter::default(),
+            group: Histogram::new(exponential_buckets(1.0, 2.0, 10)),
+            seconds: Histogram::new(exponential_buckets(0.000_25, 2.0, 14)),
+            queued: Gauge::default(),
+            leased: Gauge::default(),
+            expired: Counter::default(),
+            ended: Counter::default(),
+            removed: Counter::default(),
+        };
+        metrics.register(|to| {
+            to.register("weft_tasks_commits", "commits on disk", meter.commits.clone());
+            to.register("weft_tasks_group_size", "commits that shared one disk sync", meter.group.clone());
+            to.register("weft_tasks_commit_seconds", "from first write to sync", meter.seconds.clone());
+            to.register("weft_tasks_queued", "tasks that wait for a worker", meter.queued.clone());
+            to.register("weft_tasks_leased", "tasks under a lease", meter.leased.clone());
+            to.register("weft_tasks_leases_expired", "leases that ran out", meter.expired.clone());
+            to.register("weft_tasks_ended", "tasks that ended", meter.ended.clone());
+            to.register("weft_tasks_removed", "tasks removed by retention", meter.removed.clone());
+        });
+        meter
+    }
+}

@@ -1,0 +1,150 @@
+//! What is written down: a small head a task, rewritten by each commit, and one record a commit, never rewritten.
+
+use weft_core::list::Cursor;
+use weft_core::task;
+use weft_proto::a2a::{Message, StreamResponse, Task, TaskState};
+use weft_proto::weft::Route;
+
+use crate::TaskId;
+
+/// What the store must know of a task without reading its content. Its size does not depend on the task's.
+#[derive(Clone, PartialEq, Eq, Hash, prost::Message)]
+pub struct Head {
+    #[prost(fixed64, tag = "1")]
+    id_high: u64,
+    #[prost(fixed64, tag = "2")]
+    id_low: u64,
+    /// Canonical owner.
+    #[prost(string, tag = "3")]
+    pub owner: String,
+    /// The conversation.
+    #[prost(string, tag = "4")]
+    pub context: String,
+    /// Commits so far; a commit names the version it was decided on.
+    #[prost(uint64, tag = "5")]
+    pub version: u64,
+    /// Number of the last event.
+    #[prost(uint64, tag = "6")]
+    pub seq: u64,
+    /// The task's state.
+    #[prost(enumeration = "TaskState", tag = "7")]
+    pub state: i32,
+    /// When the status began, in milliseconds since the Unix epoch.
+    #[prost(int64, tag = "8")]
+    pub status_ms: i64,
+    /// Turns so far.
+    #[prost(uint32, tag = "9")]
+    pub turn: u32,
+    /// SHA-256 of what the latest turn's caller sent.
+    #[prost(bytes = "vec", tag = "10")]
+    pub turn_digest: Vec<u8>,
+    /// Runs of the latest turn, from 1.
+    #[prost(uint32, tag = "11")]
+    pub attempt: u32,
+    /// True when the present run has been heard of.
+    #[prost(bool, tag = "12")]
+    pub started: bool,
+    /// The last lease that wrote, and the number of its last request.
+    #[prost(uint64, tag = "13")]
+    pub lease: u64,
+    /// See `lease`.
+    #[prost(uint64, tag = "14")]
+    pub number: u64,
+    /// Bytes of all records.
+    #[prost(uint64, tag = "15")]
+    pub bytes: u64,
+    /// The capability of the latest turn; empty when it has none.
+    #[prost(string, tag = "16")]
+    pub capability: String,
+}
+
+impl Head {
+    /// The head of a task that is yet to be written.
+    #[must_use]
+    pub fn new(id: TaskId, owner: &str, context: &str) -> Head {
+        let (id_high, id_low) = id.halves();
+        Head { id_high, id_low, owner: owner.to_owned(), context: context.to_owned(), ..Head::default() }
+    }
+
+    /// The task's id.
+    #[must_use]
+    pub fn id(&self) -> TaskId {
+        TaskId::of_halves(self.id_high, self.id_low)
+    }
+
+    /// True when a worker runs it or is to run it.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        !task::is_settled(self.state())
+    }
+
+    /// Its place in a list.
+    #[must_use]
+    pub fn cursor(&self) -> Cursor {
+        Cursor { status_ms: self.status_ms, task: self.id().bytes() }
+    }
+}
+
+/// A turn of the caller, with what a worker needs to run it.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Turn {
+    /// The message, with its task's ids.
+    #[prost(message, optional, tag = "1")]
+    pub message: Option<Message>,
+    /// Where it goes; unset: nothing to run.
+    #[prost(message, optional, tag = "2")]
+    pub route: Option<Route>,
+    /// The caller's trace.
+    #[prost(string, tag = "3")]
+    pub traceparent: String,
+    /// The caller's trace.
+    #[prost(string, tag = "4")]
+    pub tracestate: String,
+    /// Media types the caller can show.
+    #[prost(string, repeated, tag = "5")]
+    pub accepted_output_modes: Vec<String>,
+    /// Replay keys that lead to this task, as stored.
+    #[prost(message, repeated, tag = "6")]
+    pub replays: Vec<Replay>,
+}
+
+/// A key under which the same message answers the same task.
+#[derive(Clone, PartialEq, Eq, Hash, prost::Message)]
+pub struct Replay {
+    /// False: an `Idempotency-Key`. True: a `messageId`.
+    #[prost(bool, tag = "1")]
+    pub by_message: bool,
+    /// The key.
+    #[prost(string, tag = "2")]
+    pub key: String,
+}
+
+/// What one commit did.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Record {
+    /// Number of the first event.
+    #[prost(uint64, tag = "1")]
+    pub first: u64,
+    /// The events; see [`weft_core::task::Change::events`].
+    #[prost(message, repeated, tag = "2")]
+    pub events: Vec<StreamResponse>,
+    /// The turn it began.
+    #[prost(message, optional, tag = "3")]
+    pub turn: Option<Turn>,
+}
+
+impl Record {
+    fn said(&self) -> Option<&Message> {
+        self.turn.as_ref()?.message.as_ref()
+    }
+
+    /// Lets it happen to `task`.
+    pub fn apply(&self, task: &mut Task) {
+        task::apply(task, &self.events, self.said());
+    }
+
+    /// The events as readers see them, each with its number.
+    pub fn published(&self) -> impl Iterator<Item = (u64, StreamResponse)> + '_ {
+        (self.first..).zip(task::published(&self.events, self.said()))
+    }
+}

@@ -1,0 +1,189 @@
+//! Where tasks are kept: one trait, its backends, and what a commit is.
+//!
+//! A backend knows nothing of the task machine. It keeps heads and records, refuses a commit that was decided on an
+//! older version, lists by owner, and answers only what is safe on disk: also a read waits for the sync that covers it.
+
+mod engine;
+mod group;
+pub mod kv;
+mod layout;
+pub mod simulated;
+pub mod sled;
+
+use std::fmt;
+use std::future::Future;
+
+use tokio_util::sync::CancellationToken;
+use weft_core::list::{Cursor, Query};
+use weft_proto::a2a::Task;
+
+use crate::TaskId;
+use crate::record::{Head, Record, Replay, Turn};
+
+/// One step of one task's ledger.
+#[derive(Debug, Clone)]
+pub struct Commit {
+    /// The head it was decided on; `None`: the task is new.
+    pub base: Option<Head>,
+    /// The head after it; its version is one more than `base`'s.
+    pub head: Head,
+    /// What happened; `None` when only the head changes.
+    pub record: Option<Record>,
+    /// Keys that must be free and then lead to this task, with the digest of what was sent.
+    pub replays: Vec<Replay>,
+}
+
+/// Why a commit did not happen. Nothing of it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refused {
+    /// The task has moved on from the base, or exists already.
+    Conflict,
+    /// A replay key leads to this task already.
+    Taken(Claimed),
+    /// The store holds as many tasks as it may.
+    Full,
+    /// The store cannot write any more; the process should end.
+    Broken(Broken),
+}
+
+/// Where a replay key leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimed {
+    /// The task.
+    pub task: TaskId,
+    /// SHA-256 of what was sent with it.
+    pub digest: Vec<u8>,
+}
+
+/// The disk failed, or the store was closed. Says which.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken(pub String);
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Broken {}
+
+impl From<Broken> for Refused {
+    fn from(broken: Broken) -> Refused {
+        Refused::Broken(broken)
+    }
+}
+
+/// A task as it is on disk.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    /// Its head.
+    pub head: Head,
+    /// All its records folded.
+    pub task: Task,
+    /// Its latest turn.
+    pub turn: Turn,
+}
+
+impl Stored {
+    pub(crate) fn fold(head: Head, records: Vec<Record>) -> Stored {
+        let (mut task, mut turn) = (Task::default(), Turn::default());
+        for record in records {
+            record.apply(&mut task);
+            turn = record.turn.unwrap_or(turn);
+        }
+        Stored { head, task, turn }
+    }
+}
+
+/// A page of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// In the order of the list, at most as many as asked for.
+    pub heads: Vec<Head>,
+    /// Where it ended, when there is more.
+    pub more: Option<Cursor>,
+    /// Tasks on all pages together.
+    pub total: u64,
+}
+
+/// A backend. All answers are of what is on disk; `Broken` ends the store's life.
+pub trait Store: Send + Sync + 'static {
+    /// `sled`, `postgres`, `simulated`.
+    fn backend(&self) -> &'static str;
+
+    /// Writes one step; answers when it is on disk.
+    fn commit(&self, commit: Commit) -> impl Future<Output = Result<(), Refused>> + Send;
+
+    /// The task; `None` when there is none.
+    fn load(&self, task: TaskId) -> impl Future<Output = Result<Option<Stored>, Broken>> + Send;
+
+    /// Records from the one that holds event `from` on, at most `most`; none when the task or the event is unknown.
+    fn records(
+        &self,
+        task: TaskId,
+        from: u64,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<Record>, Broken>> + Send;
+
+    /// Where a replay key of this owner leads.
+    fn replayed(
+        &self,
+        owner: &str,
+        replay: &Replay,
+    ) -> impl Future<Output = Result<Option<Claimed>, Broken>> + Send;
+
+    /// A page of one owner's tasks. Its cost does not grow with the number of tasks, but for `total` when a time or a
+    /// context is asked for: that counts the index entries of what matches.
+    fn list(&self, query: &Query) -> impl Future<Output = Result<Page, Broken>> + Send;
+
+    /// Every task that runs or is to run, oldest first.
+    fn running(&self) -> Vec<Head>;
+
+    /// Terminal tasks made before `before_ms`, oldest first, from after `after`; looks at no more than `most` tasks.
+    /// With them, where to go on; `None` when there is nothing after.
+    fn ended(
+        &self,
+        after: Option<TaskId>,
+        before_ms: i64,
+        most: usize,
+    ) -> impl Future<Output = Result<(Vec<Head>, Option<TaskId>), Broken>> + Send;
+
+    /// Removes everything of a task that is still at this version; false when it is not.
+    fn remove(&self, head: Head) -> impl Future<Output = Result<bool, Broken>> + Send;
+
+    /// Tasks held.
+    fn tasks(&self) -> u64;
+
+    /// Bytes on disk, roughly.
+    fn bytes(&self) -> u64;
+
+    /// Secret of this store, for page tokens.
+    fn secret(&self) -> [u8; 32];
+
+    /// Grows by one each time the store is opened.
+    fn epoch(&self) -> u32;
+
+    /// Cancelled when a write failed: nothing more will be accepted.
+    fn broken(&self) -> &CancellationToken;
+
+    /// Finishes what was accepted and accepts nothing more.
+    fn close(&self) -> impl Future<Output = ()> + Send;
+}
+
+/// Why a store cannot be opened; for people, with the remedy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenError(pub String);
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+impl From<Broken> for OpenError {
+    fn from(broken: Broken) -> OpenError {
+        OpenError(broken.0)
+    }
+}

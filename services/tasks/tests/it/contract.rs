@@ -1,0 +1,321 @@
+//! What every backend must do. A backend's test file calls [`contract!`] with a way to open an empty store.
+
+use weft_core::Owner;
+use weft_core::list::Query;
+use weft_proto::a2a::stream_response::Payload;
+use weft_proto::a2a::{
+    ListTasksRequest, Message, StreamResponse, Task, TaskState, TaskStatus, TaskStatusUpdateEvent,
+};
+use weft_proto::wkt::Timestamp;
+use weft_tasks::TaskId;
+use weft_tasks::record::{Head, Record, Replay, Turn};
+use weft_tasks::store::{Commit, Refused, Store};
+
+/// Runs every clause of the contract as a test of its own.
+macro_rules! contract {
+    ($open:expr) => {
+        $crate::contract::contract!($open;
+            a_commit_can_be_read_back_whole,
+            a_commit_on_an_older_version_conflicts_and_changes_nothing,
+            a_replay_key_leads_to_one_task_per_owner,
+            records_are_read_from_the_one_that_holds_the_event,
+            a_large_record_comes_back_whole,
+            a_list_has_every_task_once_latest_first,
+            a_list_filters_by_context_state_and_time,
+            a_list_stays_whole_while_tasks_are_removed,
+            totals_follow_every_move_between_states,
+            running_tasks_are_known_and_settled_ones_are_not,
+            ended_tasks_are_found_oldest_first_and_removed_with_all_they_had,
+            many_commits_at_once_all_land,
+        );
+    };
+    ($open:expr; $($clause:ident,)*) => {$(
+        #[tokio::test]
+        async fn $clause() {
+            let (store, _keep) = $open.await;
+            $crate::contract::$clause(&store).await;
+        }
+    )*};
+}
+pub(crate) use contract;
+
+/// A task as the clauses write it.
+#[derive(Clone)]
+pub(crate) struct Sample {
+    pub(crate) head: Head,
+}
+
+pub(crate) fn id(n: u64) -> TaskId {
+    let mut bytes = [0; 16];
+    bytes[..6].copy_from_slice(&(1_000 + n).to_be_bytes()[2..]);
+    bytes[8..].copy_from_slice(&n.to_be_bytes());
+    TaskId::new(bytes)
+}
+
+fn message(text: &str) -> Message {
+    Message { message_id: text.into(), ..Message::default() }
+}
+
+/// A new task and the commit that writes it.
+pub(crate) fn new(n: u64, owner: &str, context: &str, state: TaskState, ms: i64) -> (Sample, Commit) {
+    let mut head = Head::new(id(n), owner, context);
+    (head.version, head.seq, head.state, head.status_ms) = (1, 1, state.into(), ms);
+    head.turn_digest = vec![7; 32];
+    let at = Timestamp { seconds: ms / 1_000, nanos: 0 };
+    let status = TaskStatus { state: state.into(), timestamp: Some(at), message: None };
+    let task =
+        Task { id: id(n).to_string(), context_id: context.into(), status: Some(status), ..Task::default() };
+    let event = StreamResponse { payload: Some(Payload::Task(task)) };
+    let turn = Turn { message: Some(message(&format!("m{n}"))), ..Turn::default() };
+    let record = Record { first: 1, events: vec![event], turn: Some(turn) };
+    let commit = Commit { base: None, head: head.clone(), record: Some(record), replays: Vec::new() };
+    (Sample { head }, commit)
+}
+
+/// The commit that moves a task to another status.
+pub(crate) fn moved(sample: &mut Sample, state: TaskState, ms: i64) -> Commit {
+    let base = sample.head.clone();
+    let head = &mut sample.head;
+    (head.version, head.seq, head.state, head.status_ms) = (base.version + 1, base.seq + 1, state.into(), ms);
+    let status = TaskStatus {
+        state: state.into(),
+        message: Some(message(&format!("s{}", head.seq))),
+        timestamp: None,
+    };
+    let update = TaskStatusUpdateEvent { status: Some(status), ..TaskStatusUpdateEvent::default() };
+    let event = StreamResponse { payload: Some(Payload::StatusUpdate(update)) };
+    let record = Record { first: head.seq, events: vec![event], turn: None };
+    Commit { base: Some(base), head: head.clone(), record: Some(record), replays: Vec::new() }
+}
+
+async fn put<S: Store>(store: &S, n: u64, owner: &str, context: &str, state: TaskState, ms: i64) -> Sample {
+    let (sample, commit) = new(n, owner, context, state, ms);
+    store.commit(commit).await.unwrap();
+    sample
+}
+
+pub(crate) fn query(owner: &str, page: usize, change: impl FnOnce(&mut ListTasksRequest)) -> Query {
+    let mut request = ListTasksRequest { page_size: Some(page as i32), ..ListTasksRequest::default() };
+    change(&mut request);
+    Query::check(Owner::parse(owner).unwrap(), &request).unwrap()
+}
+
+/// All pages of a list; the totals must agree.
+pub(crate) async fn all<S: Store>(store: &S, mut query: Query) -> Vec<TaskId> {
+    let mut ids = Vec::new();
+    loop {
+        let page = store.list(&query).await.unwrap();
+        assert!(page.heads.len() <= query.page);
+        ids.extend(page.heads.iter().map(Head::id));
+        match page.more {
+            Some(cursor) => query.after = Some(cursor),
+            None => return ids,
+        }
+    }
+}
+
+pub(crate) async fn a_commit_can_be_read_back_whole<S: Store>(store: &S) {
+    let mut sample = put(store, 1, "local", "c", TaskState::Submitted, 1_000).await;
+    store.commit(moved(&mut sample, TaskState::Working, 2_000)).await.unwrap();
+    store.commit(moved(&mut sample, TaskState::Completed, 3_000)).await.unwrap();
+    let stored = store.load(id(1)).await.unwrap().unwrap();
+    assert_eq!(stored.head, sample.head);
+    let history: Vec<_> = stored.task.history.iter().map(|m| m.message_id.as_str()).collect();
+    assert_eq!((history, stored.task.status.unwrap().state()), (vec!["m1", "s2"], TaskState::Completed));
+    assert_eq!(stored.turn.message.unwrap().message_id, "m1");
+    assert_eq!(store.load(id(2)).await.unwrap(), None);
+}
+
+pub(crate) async fn a_commit_on_an_older_version_conflicts_and_changes_nothing<S: Store>(store: &S) {
+    let mut sample = put(store, 1, "local", "c", TaskState::Submitted, 1_000).await;
+    let stale = sample.clone();
+    store.commit(moved(&mut sample, TaskState::Canceled, 2_000)).await.unwrap();
+    let late = moved(&mut stale.clone(), TaskState::Completed, 3_000);
+    assert_eq!(store.commit(late).await, Err(Refused::Conflict));
+    let (_, again) = new(1, "local", "c", TaskState::Submitted, 4_000);
+    assert_eq!(store.commit(again).await, Err(Refused::Conflict));
+    assert_eq!(store.load(id(1)).await.unwrap().unwrap().head, sample.head);
+}
+
+pub(crate) async fn a_replay_key_leads_to_one_task_per_owner<S: Store>(store: &S) {
+    let key = |by_message| Replay { by_message, key: "k".into() };
+    for (n, owner) in [(1, "local"), (2, "other")] {
+        let (_, mut commit) = new(n, owner, "c", TaskState::Submitted, 1_000);
+        commit.replays = vec![key(false)];
+        store.commit(commit).await.unwrap();
+    }
+    let (_, mut second) = new(3, "local", "c", TaskState::Submitted, 1_000);
+    second.replays = vec![key(false)];
+    match store.commit(second).await {
+        Err(Refused::Taken(claimed)) => assert_eq!((claimed.task, claimed.digest), (id(1), vec![7; 32])),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(store.load(id(3)).await.unwrap(), None);
+    assert_eq!(store.replayed("other", &key(false)).await.unwrap().unwrap().task, id(2));
+    assert_eq!(store.replayed("local", &key(true)).await.unwrap(), None);
+}
+
+pub(crate) async fn records_are_read_from_the_one_that_holds_the_event<S: Store>(store: &S) {
+    let mut sample = put(store, 1, "local", "c", TaskState::Submitted, 1_000).await;
+    let mut two = moved(&mut sample, TaskState::Working, 2_000);
+    let events = &mut two.record.as_mut().unwrap().events;
+    events.push(events[0].clone());
+    two.head.seq += 1;
+    sample.head.seq += 1;
+    store.commit(two).await.unwrap();
+    store.commit(moved(&mut sample, TaskState::Completed, 3_000)).await.unwrap();
+    let firsts = async |from, most| {
+        let records = store.records(id(1), from, most).await.unwrap();
+        records.iter().map(|record| record.first).collect::<Vec<_>>()
+    };
+    assert_eq!(firsts(1, 9).await, [1, 2, 4]);
+    assert_eq!(firsts(3, 9).await, [2, 4]);
+    assert_eq!(firsts(2, 1).await, [2]);
+    assert_eq!(firsts(4, 9).await, [4]);
+    assert!(store.records(id(9), 1, 9).await.unwrap().is_empty());
+}
+
+pub(crate) async fn a_large_record_comes_back_whole<S: Store>(store: &S) {
+    let (_, mut commit) = new(1, "local", "c", TaskState::Submitted, 1_000);
+    let text: String = (0..300_000u32).map(|n| char::from(b'a' + (n % 23) as u8)).collect();
+    commit.record.as_mut().unwrap().turn.as_mut().unwrap().traceparent.clone_from(&text);
+    store.commit(commit).await.unwrap();
+    put(store, 2, "local", "c", TaskState::Submitted, 1_000).await;
+    assert_eq!(store.load(id(1)).await.unwrap().unwrap().turn.traceparent, text);
+}
+
+pub(crate) async fn a_list_has_every_task_once_latest_first<S: Store>(store: &S) {
+    let states = [TaskState::Completed, TaskState::Submitted, TaskState::InputRequired, TaskState::Working];
+    for n in 0..60 {
+        // Two times only, so that most places are ties.
+        let state = states[(n % 4) as usize];
+        put(store, n, "local", "c", state, 1_000 + 1_000 * (n as i64 % 2)).await;
+    }
+    put(store, 99, "other", "c", TaskState::Completed, 9_000).await;
+    let mut expected: Vec<_> = (0..60u64).map(|n| (n % 2 == 0, n)).collect();
+    expected.sort();
+    let expected: Vec<_> = expected.into_iter().map(|(_, n)| id(n)).collect();
+    for page in [1, 7, 59, 60, 100] {
+        assert_eq!(all(store, query("local", page, |_| ())).await, expected, "pages of {page}");
+    }
+    assert_eq!(store.list(&query("local", 7, |_| ())).await.unwrap().total, 60);
+    assert_eq!(store.list(&query("nobody", 7, |_| ())).await.unwrap().total, 0);
+}
+
+pub(crate) async fn a_list_filters_by_context_state_and_time<S: Store>(store: &S) {
+    for n in 0..40 {
+        let state = if n % 2 == 0 { TaskState::Completed } else { TaskState::Working };
+        let context = if n % 4 < 2 { "a" } else { "b" };
+        put(store, n, "local", context, state, 1_000 * n as i64).await;
+    }
+    let check = async |change: &dyn Fn(&mut ListTasksRequest), wanted: &dyn Fn(u64) -> bool| {
+        let expected: Vec<_> = (0..40).rev().filter(|n| wanted(*n)).map(id).collect();
+        let query = query("local", 3, change);
+        assert_eq!(store.list(&query).await.unwrap().total, expected.len() as u64);
+        assert_eq!(all(store, query).await, expected);
+    };
+    check(&|r| r.context_id = "a".into(), &|n| n % 4 < 2).await;
+    check(&|r| r.set_status(TaskState::Working), &|n| n % 2 == 1).await;
+    check(&|r| r.set_status(TaskState::Completed), &|n| n % 2 == 0).await;
+    check(&|r| r.set_status(TaskState::Failed), &|_| false).await;
+    let since =
+        |r: &mut ListTasksRequest, seconds| r.status_timestamp_after = Some(Timestamp { seconds, nanos: 0 });
+    check(&|r| since(r, 30), &|n| n >= 30).await;
+    check(
+        &|r| {
+            r.context_id = "b".into();
+            r.set_status(TaskState::Completed);
+            since(r, 11);
+        },
+        &|n| n % 4 == 2 && n >= 11,
+    )
+    .await;
+}
+
+pub(crate) async fn a_list_stays_whole_while_tasks_are_removed<S: Store>(store: &S) {
+    let mut heads = Vec::new();
+    for n in 0..30 {
+        heads.push(put(store, n, "local", "c", TaskState::Completed, 1_000).await.head);
+    }
+    let first = query("local", 10, |_| ());
+    let page = store.list(&first).await.unwrap();
+    // The task at the cursor, one before and one after it go.
+    for n in [3, 9, 12] {
+        assert!(store.remove(heads[n].clone()).await.unwrap());
+    }
+    let rest = all(store, Query { after: page.more, ..first }).await;
+    let expected: Vec<_> = (10..30).filter(|n| *n != 12).map(id).collect();
+    assert_eq!(rest, expected);
+}
+
+pub(crate) async fn totals_follow_every_move_between_states<S: Store>(store: &S) {
+    let mut sample = put(store, 1, "local", "c", TaskState::Submitted, 1_000).await;
+    let total =
+        async |state: TaskState| store.list(&query("local", 1, |r| r.set_status(state))).await.unwrap().total;
+    let path = [
+        TaskState::Working,
+        TaskState::InputRequired,
+        TaskState::AuthRequired,
+        TaskState::Working,
+        TaskState::Completed,
+    ];
+    for (ms, state) in (2..).zip(path) {
+        let before = sample.head.state();
+        store.commit(moved(&mut sample, state, ms * 1_000)).await.unwrap();
+        assert_eq!((total(before).await, total(state).await), (0, 1), "{before:?} to {state:?}");
+        assert_eq!(total(TaskState::Unspecified).await, 1);
+        assert_eq!(all(store, query("local", 5, |_| ())).await, [id(1)]);
+        assert_eq!(all(store, query("local", 5, |r| r.context_id = "c".into())).await, [id(1)]);
+    }
+    assert_eq!(store.tasks(), 1);
+    assert!(store.remove(sample.head.clone()).await.unwrap());
+    assert_eq!((store.tasks(), total(TaskState::Completed).await), (0, 0));
+}
+
+pub(crate) async fn running_tasks_are_known_and_settled_ones_are_not<S: Store>(store: &S) {
+    put(store, 2, "local", "c", TaskState::Working, 1_000).await;
+    put(store, 1, "other", "c", TaskState::Submitted, 2_000).await;
+    put(store, 3, "local", "c", TaskState::InputRequired, 2_000).await;
+    let mut done = put(store, 4, "local", "c", TaskState::Submitted, 2_000).await;
+    store.commit(moved(&mut done, TaskState::Failed, 3_000)).await.unwrap();
+    let ids: Vec<_> = store.running().iter().map(Head::id).collect();
+    assert_eq!(ids, [id(1), id(2)]);
+}
+
+pub(crate) async fn ended_tasks_are_found_oldest_first_and_removed_with_all_they_had<S: Store>(store: &S) {
+    for n in 0..10 {
+        let state = if n % 3 == 0 { TaskState::InputRequired } else { TaskState::Completed };
+        let (_, mut commit) = new(n, "local", "c", state, 9_000 - n as i64);
+        let replay = Replay { by_message: false, key: format!("k{n}") };
+        commit.replays = vec![replay.clone()];
+        commit.record.as_mut().unwrap().turn.as_mut().unwrap().replays = vec![replay];
+        store.commit(commit).await.unwrap();
+    }
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let (heads, more) = store.ended(after, 1_008, 4).await.unwrap();
+        found.extend(heads);
+        match more {
+            Some(next) => after = Some(next),
+            None => break,
+        }
+    }
+    let ids: Vec<_> = found.iter().map(Head::id).collect();
+    assert_eq!(ids, [1, 2, 4, 5, 7].map(id));
+    assert!(store.remove(found[0].clone()).await.unwrap());
+    assert!(!store.remove(found[0].clone()).await.unwrap());
+    assert_eq!(store.load(id(1)).await.unwrap(), None);
+    assert!(store.records(id(1), 1, 9).await.unwrap().is_empty());
+    let replay = Replay { by_message: false, key: "k1".into() };
+    assert_eq!(store.replayed("local", &replay).await.unwrap(), None);
+    assert_eq!(store.list(&query("local", 50, |_| ())).await.unwrap().heads.len(), 9);
+}
+
+pub(crate) async fn many_commits_at_once_all_land<S: Store>(store: &S) {
+    let commits = (0..500).map(|n| store.commit(new(n, "local", "c", TaskState::Completed, n as i64).1));
+    for outcome in futures::future::join_all(commits).await {
+        outcome.unwrap();
+    }
+    assert_eq!(all(store, query("local", 100, |_| ())).await.len(), 500);
+    assert_eq!(store.list(&query("local", 1, |_| ())).await.unwrap().total, 500);
+}
