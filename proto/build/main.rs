@@ -22,12 +22,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     for path in ["build", "google", "lf", "weft"] {
         println!("cargo:rerun-if-changed={path}");
     }
+    // tests/official.rs asks cargo about the packages of this platform.
+    println!("cargo:rustc-env=WEFT_PROTO_TARGET={}", env::var("TARGET")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let mut compiler = protox::Compiler::new(["."])?;
     compiler.include_imports(true).include_source_info(true).open_files(FILES)?;
     // `file_descriptor_set()` would drop the custom options (field_behavior, http).
     fs::write(out.join("descriptors.bin"), compiler.encode_file_descriptor_set())?;
-    fs::write(out.join("protojson.rs"), protojson::generate(&compiler.descriptor_pool())?)?;
+    let pool = compiler.descriptor_pool();
+    fs::write(out.join("protojson.rs"), protojson::generate(&pool)?)?;
+    fs::write(out.join("messages.rs"), protojson::list(&pool)?)?;
     generate_messages(compiler.file_descriptor_set())
 }
 

@@ -7,7 +7,7 @@ mod names;
 
 use std::error::Error;
 
-use prost_reflect::DescriptorPool;
+use prost_reflect::{DescriptorPool, MessageDescriptor};
 
 use names::Required;
 
@@ -18,13 +18,26 @@ const PACKAGES: [&str; 2] = ["lf.a2a.v1", "weft.v1"];
 pub(crate) fn generate(pool: &DescriptorPool) -> Result<String, Box<dyn Error>> {
     let required = Required::of(pool)?;
     let mut out = String::new();
-    for message in pool.all_messages() {
-        if PACKAGES.contains(&message.package_name()) && !message.is_map_entry() {
-            message::generate(&message, &required, &mut out)?;
-        }
+    for message in messages(pool) {
+        message::generate(&message, &required, &mut out)?;
     }
     for names in pool.all_enums().filter(|e| PACKAGES.contains(&e.package_name())) {
         out += &format!("json::names!({});\n", names::rust_path(names.full_name(), names.parent_message())?);
     }
     Ok(out)
+}
+
+/// A call of the macro `messages!` with the name and type of every message, for tests.
+pub(crate) fn list(pool: &DescriptorPool) -> Result<String, Box<dyn Error>> {
+    let mut entries = Vec::new();
+    for message in messages(pool) {
+        let path = names::rust_path(message.full_name(), message.parent_message())?;
+        entries.push(format!("{:?} => {}", message.full_name(), path.replace("crate::", "weft_proto::")));
+    }
+    Ok(format!("messages! {{ {} }}", entries.join(", ")))
+}
+
+fn messages(pool: &DescriptorPool) -> impl Iterator<Item = MessageDescriptor> {
+    pool.all_messages()
+        .filter(|message| PACKAGES.contains(&message.package_name()) && !message.is_map_entry())
 }

@@ -189,3 +189,40 @@ fn times_are_read_with_any_offset_and_refused_with_their_path() {
         assert_eq!(fault.path, "status.timestamp");
     }
 }
+
+/// Messages between a message and the deepest JSON value in it, map entries among them.
+fn layers(message: &prost_reflect::MessageDescriptor) -> Option<usize> {
+    let below = message.fields().filter_map(|field| match field.kind() {
+        prost_reflect::Kind::Message(inner) => match inner.full_name() {
+            // An object is the first of its own levels, a value stands around them.
+            "google.protobuf.Struct" => Some(0),
+            "google.protobuf.Value" => Some(1),
+            _ => layers(&inner).map(|layers| layers + 1),
+        },
+        _ => None,
+    });
+    below.max()
+}
+
+#[test]
+fn the_deepest_value_fits_into_the_deepest_message_with_room_to_wrap_it() {
+    const PROTOBUF_DEPTH: usize = 100;
+    const OBJECT_COST: usize = 3;
+    const ROOM: usize = 8;
+    let pool = prost_reflect::DescriptorPool::decode(weft_proto::FILE_DESCRIPTOR_SET)
+        .expect("our own descriptors decode");
+    let ours = pool.all_messages().filter(|m| ["lf.a2a.v1", "weft.v1"].contains(&m.package_name()));
+    let deepest = ours.filter_map(|m| layers(&m)).max().expect("some message holds a value");
+    assert!(deepest >= 6, "TaskEvent, StreamResponse, Task, TaskStatus, Message, Part, Value: {deepest}");
+    assert!(deepest + OBJECT_COST * MAX_JSON_DEPTH + ROOM <= PROTOBUF_DEPTH, "{deepest}");
+}
+
+#[test]
+fn protobuf_gives_up_where_the_limit_expects_it() {
+    // Without the limit, 33 levels of objects in one value still decode on their own, and 34 do not.
+    let nest = |depth| {
+        (0..depth).fold(Value::from(1), |inner, _| [("k", inner)].into_iter().collect::<Struct>().into())
+    };
+    let decodes = |depth| Value::decode(nest(depth).encode_to_vec().as_slice()).is_ok();
+    assert!(decodes(33) && !decodes(34));
+}

@@ -1,0 +1,8 @@
+//! The published language, from outside.
+
+mod any_input;
+mod numbers;
+mod official;
+mod oracle;
+mod required;
+mod rules;
