@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use weft_chassis::{Env, Peer};
 use weft_core::card::Public;
+use weft_proto::weft::signer_client::SignerClient;
 use weft_proto::weft::tasks_client::TasksClient;
 
 use crate::catalog::Catalog;
@@ -24,6 +25,7 @@ pub(crate) struct Edge {
     settings: Settings,
     env: Env,
     tasks: TasksClient<Peer>,
+    signer: SignerClient<Peer>,
     catalog: Catalog,
     limits: Limits,
     counters: Counters,
@@ -55,6 +57,7 @@ impl Edge {
         Ok(Arc::new(Edge {
             warnings: public.warnings.clone(),
             tasks: upstreams.tasks_client(),
+            signer: SignerClient::new(upstreams.signer.clone()),
             catalog: Catalog::watch(upstreams.catalog_client(), public, env),
             limits: Limits::new(&settings),
             counters: Counters::register(env.metrics()),
@@ -75,6 +78,11 @@ impl Edge {
     /// A client of the task store; a clone, since calls need it mutable.
     pub(crate) fn tasks(&self) -> TasksClient<Peer> {
         self.tasks.clone()
+    }
+
+    /// A client of the signer.
+    pub(crate) fn signer(&self) -> SignerClient<Peer> {
+        self.signer.clone()
     }
 
     pub(crate) fn catalog(&self) -> &Catalog {

@@ -11,6 +11,7 @@
 //! | `jsonrpc`, `sse`, `json` | the JSON-RPC binding over them |
 //! | `catalog`, `card` | the watched snapshot and the public card |
 //! | `api`, `console` | the operator's page and what it needs |
+//! | `keys` | the public keys of the mesh |
 //! | `health`, `metrics` | for whoever keeps the process running |
 
 mod a2a;
@@ -25,6 +26,7 @@ mod edge;
 mod guard;
 mod health;
 mod json;
+mod keys;
 mod jsonrpc;
 mod limits;
 mod metrics;
@@ -37,6 +39,6 @@ mod upstreams;
 
 pub use edge::Refused;
 pub use router::router;
-pub use serve::start;
+pub use serve::{Bound, bind};
 pub use settings::Settings;
 pub use upstreams::Upstreams;

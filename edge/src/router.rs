@@ -8,7 +8,7 @@ use axum::{Router, middleware};
 use weft_chassis::Env;
 
 use crate::edge::{Edge, Refused};
-use crate::{Settings, Upstreams, api, card, console, cors, guard, health, jsonrpc};
+use crate::{Settings, Upstreams, api, card, console, cors, guard, health, jsonrpc, keys};
 
 /// The edge as a service, for a listener bound at `bound`. It begins at once to watch the catalog.
 ///
@@ -29,6 +29,7 @@ pub(crate) fn routes(edge: Arc<Edge>) -> Router {
         .route("/a2a", rpc())
         .route("/a2a/", rpc())
         .route(cors::CARD_PATH, get(card::serve))
+        .route("/.well-known/jwks.json", get(keys::serve))
         .route("/api/catalog", get(api::catalog))
         .route("/api/tasks/feed", get(api::feed))
         .route("/healthz", get(health::alive))

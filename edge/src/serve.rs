@@ -26,19 +26,43 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How long a start waits for the first snapshot of the catalog, so that the first caller is not sent away.
 const CATALOG_WAIT: Duration = Duration::from_secs(2);
 
-/// Binds the address of `edge.http`, serves there until the mesh stops, and says where.
-///
-/// On a stop it says that it is not ready and ends its streams, still answers for `edge.drain_ms`, and lets running
-/// calls finish. The listener and its connections are parts of the mesh: a drain waits for them.
+/// An edge whose address is taken, but which does not answer there yet.
+pub struct Bound {
+    listener: TcpListener,
+    address: SocketAddr,
+    edge: Arc<Edge>,
+}
+
+/// Binds the address of `edge.http` and begins to watch the catalog.
 ///
 /// # Errors
 /// When the address cannot be bound or a setting cannot be obeyed; names it and the remedy.
-pub async fn start(settings: Settings, upstreams: Upstreams, env: &Env) -> Result<SocketAddr, String> {
-    let (listener, bound) = weft_chassis::serve::bind(&settings.http).await?;
-    let edge = Edge::new(settings, bound, &upstreams, env).map_err(|refused| refused.to_string())?;
+pub async fn bind(settings: Settings, upstreams: &Upstreams, env: &Env) -> Result<Bound, String> {
+    let (listener, address) = weft_chassis::serve::bind(&settings.http).await?;
+    let edge = Edge::new(settings, address, upstreams, env).map_err(|refused| refused.to_string())?;
     edge.catalog().ready(CATALOG_WAIT).await;
-    env.spawn(accept(listener, edge));
-    Ok(bound)
+    Ok(Bound { listener, address, edge })
+}
+
+impl Bound {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What it will answer, for whoever inspects it before it is open.
+    pub fn router(&self) -> Router {
+        router::routes(Arc::clone(&self.edge))
+    }
+
+    /// Answers until the mesh stops. On a stop it says that it is not ready and ends its streams, still answers for
+    /// `edge.drain_ms`, and lets running calls finish. The listener and its connections are parts of the mesh: a drain
+    /// waits for them.
+    pub fn serve(self) {
+        let env = self.edge.env().clone();
+        env.spawn(accept(self.listener, self.edge));
+    }
 }
 
 async fn accept(listener: TcpListener, edge: Arc<Edge>) {

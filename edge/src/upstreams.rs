@@ -15,6 +15,8 @@ pub struct Upstreams {
     pub tasks: Peer,
     /// The catalog.
     pub catalog: Peer,
+    /// The signer: its public keys.
+    pub signer: Peer,
 }
 
 impl Upstreams {

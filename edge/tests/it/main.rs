@@ -1,0 +1,15 @@
+//! The edge from outside: every rule through its router, over a scripted task store and catalog behind the real seam.
+
+mod card;
+mod catalog;
+mod console;
+mod envelope;
+mod guard;
+mod health;
+mod limits;
+mod listener;
+mod operations;
+mod send;
+mod store;
+mod streams;
+mod world;

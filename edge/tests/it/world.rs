@@ -1,0 +1,188 @@
+//! One edge over a scripted store and catalog.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use futures::stream::{self, BoxStream, StreamExt};
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_body_util::BodyExt;
+use serde_json::Value;
+use tokio::sync::watch;
+use tonic::service::Routes;
+use tonic::{Status, async_trait};
+use tower::ServiceExt;
+use weft_chassis::{Env, Peer, peer};
+use weft_edge::{Settings, Upstreams};
+use weft_proto::weft::capability::Target;
+use weft_proto::weft::catalog_server::{Catalog, CatalogServer};
+use weft_proto::weft::tasks_server::TasksServer;
+use weft_proto::weft::{
+    Capability, MeshInfo, Node, ReportRequest, ReportResponse, Snapshot, ToolTarget, WatchRequest,
+};
+use weft_proto::wkt::Timestamp;
+
+use crate::store::{Script, Store};
+
+pub(crate) struct World {
+    pub(crate) env: Env,
+    pub(crate) script: Arc<Script>,
+    pub(crate) catalog: watch::Sender<Snapshot>,
+    router: Router,
+}
+
+/// An answer, read to its end.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+struct Declared(watch::Receiver<Snapshot>);
+
+#[async_trait]
+impl Catalog for Declared {
+    type WatchStream = BoxStream<'static, Result<Snapshot, Status>>;
+
+    async fn watch(&self, _: tonic::Request<WatchRequest>) -> Result<tonic::Response<Self::WatchStream>, Status> {
+        let mut receiver = self.0.clone();
+        receiver.mark_changed();
+        let snapshots = stream::unfold(receiver, |mut receiver| async move {
+            receiver.changed().await.ok()?;
+            let now = receiver.borrow_and_update().clone();
+            Some((Ok(now), receiver))
+        });
+        Ok(tonic::Response::new(snapshots.boxed()))
+    }
+
+    async fn report(&self, _: tonic::Request<ReportRequest>) -> Result<tonic::Response<ReportResponse>, Status> {
+        Err(Status::unimplemented("the edge never reports"))
+    }
+}
+
+pub(crate) fn declared() -> Snapshot {
+    let capability = |id: &str, name: &str, example: &str, node: &str| Capability {
+        id: id.into(),
+        name: name.into(),
+        description: format!("{name}, described"),
+        examples: vec![example.into()],
+        output_modes: vec!["application/json".into(), "text/plain".into()],
+        target: Some(Target::Tool(ToolTarget { node: node.into(), tool: "t".into() })),
+        ..Capability::default()
+    };
+    Snapshot {
+        revision: 1,
+        mesh: Some(MeshInfo {
+            name: "Sample mesh".into(),
+            description: "for tests".into(),
+            version: "1.2.3".into(),
+            ..MeshInfo::default()
+        }),
+        nodes: vec![Node { id: "lan".into(), agent_backed: true, ..Node::default() }],
+        capabilities: vec![
+            capability("sector.movement", "Sector movement", "Which sectors moved most?", "scanner"),
+            capability("network.state", "Network state", "What is the state of the local network?", "lan"),
+        ],
+        changed: Some(Timestamp { seconds: 1_767_225_600, nanos: 0 }),
+    }
+}
+
+pub(crate) fn upstreams(script: &Arc<Script>, snapshots: watch::Receiver<Snapshot>) -> Upstreams {
+    let tasks = TasksServer::new(Store(Arc::clone(script)));
+    let served: Peer = peer::local(Routes::new(tasks));
+    Upstreams { tasks: served, catalog: peer::local(Routes::new(CatalogServer::new(Declared(snapshots)))) }
+}
+
+impl World {
+    pub(crate) async fn new() -> World {
+        World::with(|_| {}).await
+    }
+
+    /// With settings changed from their defaults; ready to serve.
+    pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> World {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        let bound = settings.http.parse().unwrap();
+        let (env, script) = (Env::system(), Arc::new(Script::default()));
+        let (catalog, snapshots) = watch::channel(declared());
+        let router = weft_edge::router(settings, bound, &upstreams(&script, snapshots), &env).unwrap();
+        let world = World { env, script, catalog, router };
+        world.until(|card| card.status == StatusCode::OK).await;
+        world
+    }
+
+    /// Asks for the card until it is as wanted; the catalog is watched by a task of its own.
+    pub(crate) async fn until(&self, wanted: impl Fn(&Reply) -> bool) -> Reply {
+        for _ in 0..10_000 {
+            let card = self.get("/.well-known/agent-card.json").await;
+            if wanted(&card) {
+                return card;
+            }
+            tokio::task::yield_now().await;
+        }
+        panic!("the card never became as wanted");
+    }
+
+    /// An answer that is still open.
+    pub(crate) async fn open(&self, request: Request<Body>) -> Response<Body> {
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
+        let (parts, body) = self.open(request).await.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        Reply { status: parts.status, headers: parts.headers, text }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.send(get(path).body(Body::empty()).unwrap()).await
+    }
+
+    /// A body posted to `/a2a`, whatever it is.
+    pub(crate) async fn post(&self, body: impl Into<Body>) -> Reply {
+        self.send(post().body(body.into()).unwrap()).await
+    }
+
+    /// A call with id 1; its whole answer.
+    pub(crate) async fn call(&self, method: &str, params: Value) -> Value {
+        let reply = self.post(rpc(method, &params)).await;
+        assert_eq!((reply.status, reply.header("content-type")), (StatusCode::OK, "application/json"), "{reply:?}");
+        reply.json()
+    }
+
+    /// The error code of a call.
+    pub(crate) async fn code(&self, method: &str, params: Value) -> i64 {
+        let answer = self.call(method, params).await;
+        answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}"))
+    }
+}
+
+impl Reply {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+
+    /// A header that is there once, or nothing.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+pub(crate) fn get(path: &str) -> http::request::Builder {
+    Request::get(path).header("host", "127.0.0.1:8420")
+}
+
+pub(crate) fn post() -> http::request::Builder {
+    Request::post("/a2a").header("host", "127.0.0.1:8420").header("content-type", "application/json")
+}
+
+pub(crate) fn rpc(method: &str, params: &Value) -> String {
+    serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string()
+}
+
+/// The parameters of a plain message.
+pub(crate) fn hello(text: &str) -> Value {
+    serde_json::json!({"message": {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": text}]}})
+}
