@@ -30,7 +30,7 @@ use crate::cache::Cache;
 use crate::feed::Feeds;
 use crate::metrics::Meter;
 use crate::queue::Queue;
-use crate::record::{Head, Record, Replay, Turn};
+use crate::record::{Head, Record, Turn};
 use crate::slot::{Slot, Snapshot};
 use crate::store::{Broken, Commit, Refused, Store};
 use crate::{Settings, TaskId};
@@ -73,7 +73,6 @@ struct Decision {
     change: Change,
     head: Head,
     turn: Option<Turn>,
-    replays: Vec<Replay>,
 }
 
 impl<S: Store> Ledger<S> {
@@ -175,10 +174,10 @@ impl<S: Store> Ledger<S> {
     }
 
     async fn write(&self, slot: &Slot, base: Head, decision: Decision) -> Result<(), Refused> {
-        let Decision { change, mut head, turn, replays } = decision;
+        let Decision { change, mut head, turn } = decision;
         let record = record(&mut head, change, turn);
         head.version = base.version + 1;
-        let commit = Commit { base: Some(base), head: head.clone(), record: record.clone(), replays };
+        let commit = Commit { base: Some(base), head: head.clone(), record: record.clone() };
         self.store.commit(commit).await?;
         self.announce(&head, record.as_ref());
         self.cache.weigh(slot.id(), head.bytes);

@@ -61,7 +61,7 @@ impl<S: Store> Handle<S> {
 /// # Errors
 /// When the store cannot be opened; the message says why and what to do.
 pub async fn routes(settings: &Settings, data_dir: &Path, env: &Env) -> Result<(Routes, Handle), OpenError> {
-    let (dir, given, world) = (data_dir.join("tasks"), settings.clone(), env.clone());
+    let (dir, given, world) = (store::place(data_dir), settings.clone(), env.clone());
     let meter = Meter::new(env.metrics());
     let opening = meter.clone();
     let opened = tokio::task::spawn_blocking(move || store::sled::open(&dir, &given, &world, opening));

@@ -35,26 +35,23 @@ pub struct Head {
     /// Turns so far.
     #[prost(uint32, tag = "9")]
     pub turn: u32,
-    /// SHA-256 of what the latest turn's caller sent.
-    #[prost(bytes = "vec", tag = "10")]
-    pub turn_digest: Vec<u8>,
     /// Runs of the latest turn, from 1.
-    #[prost(uint32, tag = "11")]
+    #[prost(uint32, tag = "10")]
     pub attempt: u32,
     /// True when the present run has been heard of.
-    #[prost(bool, tag = "12")]
+    #[prost(bool, tag = "11")]
     pub started: bool,
     /// The last lease that wrote, and the number of its last request.
-    #[prost(uint64, tag = "13")]
+    #[prost(uint64, tag = "12")]
     pub lease: u64,
     /// See `lease`.
-    #[prost(uint64, tag = "14")]
+    #[prost(uint64, tag = "13")]
     pub number: u64,
     /// Bytes of all records.
-    #[prost(uint64, tag = "15")]
+    #[prost(uint64, tag = "14")]
     pub bytes: u64,
     /// The capability of the latest turn; empty when it has none.
-    #[prost(string, tag = "16")]
+    #[prost(string, tag = "15")]
     pub capability: String,
 }
 
@@ -103,8 +100,11 @@ pub struct Turn {
     /// Media types the caller can show.
     #[prost(string, repeated, tag = "5")]
     pub accepted_output_modes: Vec<String>,
-    /// Replay keys that lead to this task, as stored.
-    #[prost(message, repeated, tag = "6")]
+    /// SHA-256 of what the caller sent.
+    #[prost(bytes = "vec", tag = "6")]
+    pub digest: Vec<u8>,
+    /// Keys under which the caller may send it again.
+    #[prost(message, repeated, tag = "7")]
     pub replays: Vec<Replay>,
 }
 

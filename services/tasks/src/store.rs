@@ -3,12 +3,15 @@
 //! A backend knows nothing of the task machine. It keeps heads and records, refuses a commit that was decided on an
 //! older version, lists by owner, and answers only what is safe on disk: also a read waits for the sync that covers it.
 
+mod dump;
 mod engine;
 mod group;
 pub mod kv;
 mod layout;
 pub mod simulated;
 pub mod sled;
+
+pub use dump::{Report, backup, check, place, restore};
 
 use std::fmt;
 use std::future::Future;
@@ -27,10 +30,8 @@ pub struct Commit {
     pub base: Option<Head>,
     /// The head after it; its version is one more than `base`'s.
     pub head: Head,
-    /// What happened; `None` when only the head changes.
+    /// What happened; `None` when only the head changes. The replay keys of its turn must be free and then lead here.
     pub record: Option<Record>,
-    /// Keys that must be free and then lead to this task, with the digest of what was sent.
-    pub replays: Vec<Replay>,
 }
 
 /// Why a commit did not happen. Nothing of it is stored.

@@ -86,6 +86,6 @@ impl<S: Store> Ledger<S> {
         }
         let mut head = now.head.clone();
         (head.started, head.lease, head.number) = (true, request.lease, request.number);
-        Ok(Decision { change, head, turn: None, replays: Vec::new() })
+        Ok(Decision { change, head, turn: None })
     }
 }

@@ -23,7 +23,7 @@ impl<S: Store> Ledger<S> {
         let canceled = self.change(&slot, |now| {
             let change = task::cancel(&now.task, request.metadata.clone(), self.env.now())?;
             let head = now.head.clone();
-            Ok(change.map(|change| Decision { change, head, turn: None, replays: Vec::new() }))
+            Ok(change.map(|change| Decision { change, head, turn: None }))
         });
         if canceled.await? {
             self.queue.stop(slot.id());

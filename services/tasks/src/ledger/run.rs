@@ -99,16 +99,11 @@ impl<S: Store> Ledger<S> {
             again = head.attempt < most;
             if again {
                 (head.attempt, head.started) = (head.attempt + 1, false);
-                return Ok(Some(Decision {
-                    change: task::Change::default(),
-                    head,
-                    turn: None,
-                    replays: Vec::new(),
-                }));
+                return Ok(Some(Decision { change: task::Change::default(), head, turn: None }));
             }
             let reason = format!("gave up after {most} attempts (tasks.attempts_max): {why}");
             let change = task::fail(&now.task, self.env.id(), &reason, self.env.now());
-            Ok(change.map(|change| Decision { change, head, turn: None, replays: Vec::new() }))
+            Ok(change.map(|change| Decision { change, head, turn: None }))
         })
         .await?;
         if again {

@@ -103,6 +103,7 @@ impl Sent {
             traceparent: self.traceparent.clone(),
             tracestate: self.tracestate.clone(),
             accepted_output_modes: self.modes.clone(),
+            digest: self.digest.clone(),
             replays: self.replays.clone(),
         }
     }
@@ -156,11 +157,10 @@ impl<S: Store> Ledger<S> {
         };
         let change = task::open(&id, &context, &sent.message, start, self.env.now())?;
         let mut head = Head::new(task_id, sent.owner.as_str(), &context);
-        begin_turn(&mut head, sent, route.as_ref());
+        begin_turn(&mut head, route.as_ref());
         head.version = 1;
         let record = record(&mut head, change, Some(sent.turn(route)));
-        let commit =
-            Commit { base: None, head: head.clone(), record: record.clone(), replays: sent.replays.clone() };
+        let commit = Commit { base: None, head: head.clone(), record: record.clone() };
         match self.store.commit(commit).await {
             Ok(()) => {}
             Err(Refused::Taken(claimed)) => return self.replay(sent, claimed).await,
@@ -187,7 +187,7 @@ impl<S: Store> Ledger<S> {
         let mut place = None;
         let written = self
             .change(&slot, |now| {
-                if now.head.turn_digest == sent.digest {
+                if now.turn.digest == sent.digest {
                     return Ok(None);
                 }
                 self.fits(sent, &now.task, &now.head)?;
@@ -198,9 +198,9 @@ impl<S: Store> Ledger<S> {
                     place = Some(self.queue.reserve()?);
                 }
                 let mut head = now.head.clone();
-                begin_turn(&mut head, sent, route.as_ref());
+                begin_turn(&mut head, route.as_ref());
                 let turn = Some(sent.turn(route));
-                Ok(Some(Decision { change, head, turn, replays: sent.replays.clone() }))
+                Ok(Some(Decision { change, head, turn }))
             })
             .await?;
         if let (true, Some(place)) = (written, place) {
@@ -248,9 +248,8 @@ impl<S: Store> Ledger<S> {
     }
 }
 
-fn begin_turn(head: &mut Head, sent: &Sent, route: Option<&Route>) {
+fn begin_turn(head: &mut Head, route: Option<&Route>) {
     head.turn += 1;
-    head.turn_digest.clone_from(&sent.digest);
     head.attempt = 1;
     head.started = false;
     head.capability = route.map(|route| route.capability.clone()).unwrap_or_default();

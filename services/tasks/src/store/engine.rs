@@ -47,7 +47,7 @@ pub(super) struct Shared<K> {
 }
 
 impl<K: Kv> KvStore<K> {
-    /// Reads what must be in memory, takes the next epoch, and hands the writer's end to `drive`, which runs it.
+    /// Opens the store and hands the writer's end to `drive`, which runs it.
     pub(super) fn start(
         kv: K,
         settings: &Settings,
@@ -55,22 +55,7 @@ impl<K: Kv> KvStore<K> {
         fresh_secret: [u8; 32],
         drive: impl FnOnce(Arc<Shared<K>>, mpsc::Receiver<Request>) -> Result<(), OpenError>,
     ) -> Result<KvStore<K>, OpenError> {
-        let (secret, epoch) = adopt(&kv, fresh_secret)?;
-        let (view, total) = View::read(&kv)?;
-        let shared = Arc::new(Shared {
-            kv,
-            view: RwLock::new(view),
-            applied: AtomicU64::new(0),
-            synced: watch::Sender::new(0),
-            total: AtomicU64::new(total),
-            tasks_max: settings.tasks_max,
-            group_max: settings.group_max as usize,
-            meter,
-            broken: CancellationToken::new(),
-            reason: Mutex::new(None),
-            secret,
-            epoch,
-        });
+        let shared = Arc::new(Shared::open(kv, settings, meter, fresh_secret)?);
         let (requests, waiting) = mpsc::channel(REQUESTS_MAX);
         drive(shared.clone(), waiting)?;
         Ok(KvStore { shared, requests })
@@ -136,6 +121,31 @@ pub(super) fn read_format<K: Kv>(kv: &K) -> Result<Option<()>, OpenError> {
 }
 
 impl<K: Kv> Shared<K> {
+    /// Reads what must be in memory and takes the next epoch.
+    pub(super) fn open(
+        kv: K,
+        settings: &Settings,
+        meter: Meter,
+        fresh_secret: [u8; 32],
+    ) -> Result<Shared<K>, OpenError> {
+        let (secret, epoch) = adopt(&kv, fresh_secret)?;
+        let (view, total) = View::read(&kv)?;
+        Ok(Shared {
+            kv,
+            view: RwLock::new(view),
+            applied: AtomicU64::new(0),
+            synced: watch::Sender::new(0),
+            total: AtomicU64::new(total),
+            tasks_max: settings.tasks_max,
+            group_max: settings.group_max as usize,
+            meter,
+            broken: CancellationToken::new(),
+            reason: Mutex::new(None),
+            secret,
+            epoch,
+        })
+    }
+
     /// The head, wherever it is.
     pub(super) fn head(&self, task: TaskId) -> Result<Option<Head>, Broken> {
         let view = self.view.read().unwrap_or_else(PoisonError::into_inner);

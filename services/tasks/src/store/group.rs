@@ -14,7 +14,7 @@ use super::kv::{Batch, Kv};
 use super::layout::{self, STATES};
 use super::{Broken, Claimed, Commit, Refused};
 use crate::TaskId;
-use crate::record::Head;
+use crate::record::{Head, Record};
 
 /// Bytes of records after which a group takes no further commit.
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -49,7 +49,25 @@ enum After {
 
 impl Ask {
     pub(super) fn commit(commit: Commit, answer: oneshot::Sender<Result<(), Refused>>) -> Ask {
-        let Commit { base, head, record, replays } = commit;
+        let Commit { base, head, record } = commit;
+        Ask::write(base, head, record.as_slice(), answer)
+    }
+
+    /// Writes a whole task as it was elsewhere.
+    pub(super) fn import(
+        head: Head,
+        records: &[Record],
+        answer: oneshot::Sender<Result<(), Refused>>,
+    ) -> Ask {
+        Ask::write(None, head, records, answer)
+    }
+
+    fn write(
+        base: Option<Head>,
+        head: Head,
+        records: &[Record],
+        answer: oneshot::Sender<Result<(), Refused>>,
+    ) -> Ask {
         let (task, mut writes, mut counts, mut bytes) = (head.id(), Batch::default(), Vec::new(), 0);
         if let Some(base) = &base {
             leave(&mut writes, &mut counts, base, Some(&head));
@@ -59,14 +77,15 @@ impl Ask {
             layout::indexes(&head).into_iter().for_each(|(key, value)| writes.put(key, value));
             counts.push((head.state, 1));
         }
-        if let Some(record) = record {
+        for record in records {
             let encoded = record.encode_to_vec();
-            bytes = encoded.len();
+            bytes += encoded.len();
             layout::put_record(&mut writes, task, record.first, &encoded);
         }
-        let claims = replays
-            .iter()
-            .map(|replay| (layout::replay(&head.owner, replay), layout::claimed(task, &head.turn_digest)))
+        let turns = records.iter().filter_map(|record| record.turn.as_ref());
+        let claims = turns
+            .flat_map(|turn| turn.replays.iter().map(move |replay| (replay, &turn.digest)))
+            .map(|(replay, digest)| (layout::replay(&head.owner, replay), layout::claimed(task, digest)))
             .collect();
         let owner = head.owner.clone();
         let after = if head.is_running() { After::Running(head) } else { After::Settled(head.version) };

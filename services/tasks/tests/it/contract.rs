@@ -60,16 +60,19 @@ fn message(text: &str) -> Message {
 pub(crate) fn new(n: u64, owner: &str, context: &str, state: TaskState, ms: i64) -> (Sample, Commit) {
     let mut head = Head::new(id(n), owner, context);
     (head.version, head.seq, head.state, head.status_ms) = (1, 1, state.into(), ms);
-    head.turn_digest = vec![7; 32];
     let at = Timestamp { seconds: ms / 1_000, nanos: 0 };
     let status = TaskStatus { state: state.into(), timestamp: Some(at), message: None };
     let task =
         Task { id: id(n).to_string(), context_id: context.into(), status: Some(status), ..Task::default() };
     let event = StreamResponse { payload: Some(Payload::Task(task)) };
-    let turn = Turn { message: Some(message(&format!("m{n}"))), ..Turn::default() };
+    let turn = Turn { message: Some(message(&format!("m{n}"))), digest: vec![7; 32], ..Turn::default() };
     let record = Record { first: 1, events: vec![event], turn: Some(turn) };
-    let commit = Commit { base: None, head: head.clone(), record: Some(record), replays: Vec::new() };
+    let commit = Commit { base: None, head: head.clone(), record: Some(record) };
     (Sample { head }, commit)
+}
+
+fn keyed(commit: &mut Commit, replay: Replay) {
+    commit.record.as_mut().unwrap().turn.as_mut().unwrap().replays.push(replay);
 }
 
 /// The commit that moves a task to another status.
@@ -85,7 +88,7 @@ pub(crate) fn moved(sample: &mut Sample, state: TaskState, ms: i64) -> Commit {
     let update = TaskStatusUpdateEvent { status: Some(status), ..TaskStatusUpdateEvent::default() };
     let event = StreamResponse { payload: Some(Payload::StatusUpdate(update)) };
     let record = Record { first: head.seq, events: vec![event], turn: None };
-    Commit { base: Some(base), head: head.clone(), record: Some(record), replays: Vec::new() }
+    Commit { base: Some(base), head: head.clone(), record: Some(record) }
 }
 
 async fn put<S: Store>(store: &S, n: u64, owner: &str, context: &str, state: TaskState, ms: i64) -> Sample {
@@ -141,11 +144,11 @@ pub(crate) async fn a_replay_key_leads_to_one_task_per_owner<S: Store>(store: &S
     let key = |by_message| Replay { by_message, key: "k".into() };
     for (n, owner) in [(1, "local"), (2, "other")] {
         let (_, mut commit) = new(n, owner, "c", TaskState::Submitted, 1_000);
-        commit.replays = vec![key(false)];
+        keyed(&mut commit, key(false));
         store.commit(commit).await.unwrap();
     }
     let (_, mut second) = new(3, "local", "c", TaskState::Submitted, 1_000);
-    second.replays = vec![key(false)];
+    keyed(&mut second, key(false));
     match store.commit(second).await {
         Err(Refused::Taken(claimed)) => assert_eq!((claimed.task, claimed.digest), (id(1), vec![7; 32])),
         other => panic!("{other:?}"),
@@ -287,8 +290,7 @@ pub(crate) async fn ended_tasks_are_found_oldest_first_and_removed_with_all_they
         let state = if n % 3 == 0 { TaskState::InputRequired } else { TaskState::Completed };
         let (_, mut commit) = new(n, "local", "c", state, 9_000 - n as i64);
         let replay = Replay { by_message: false, key: format!("k{n}") };
-        commit.replays = vec![replay.clone()];
-        commit.record.as_mut().unwrap().turn.as_mut().unwrap().replays = vec![replay];
+        keyed(&mut commit, replay);
         store.commit(commit).await.unwrap();
     }
     let (mut found, mut after) = (Vec::new(), None);

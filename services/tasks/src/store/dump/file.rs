@@ -1,0 +1,232 @@
+//! The backup file: framed, counted, checksummed.
+//!
+//! ```text
+//! "weft tasks\n"  version u32  epoch u32          all numbers big-endian
+//! ( 'H' length u32 head | 'R' length u32 record )*   protobuf
+//! 'E' tasks u64  SHA-256 of everything before these 32 bytes
+//! ```
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use prost::Message;
+use sha2::{Digest, Sha256};
+
+use super::OpenError;
+use crate::record::{Head, Record};
+use crate::store::layout;
+
+const MAGIC: &[u8; 11] = b"weft tasks\n";
+const VERSION: u32 = 1;
+/// A record cannot be larger than a task.
+const FRAME_BYTES_MAX: u32 = 64 * 1024 * 1024;
+
+/// One frame.
+pub(super) enum Entry {
+    Head(Head),
+    Record(Record),
+    End { tasks: u64 },
+}
+
+/// Writes beside the target and takes its name at the end.
+pub(super) struct Writer {
+    out: BufWriter<File>,
+    sum: Sha256,
+    target: PathBuf,
+    partial: PathBuf,
+    done: bool,
+}
+
+fn failed(path: &Path, doing: &str, error: &std::io::Error) -> OpenError {
+    OpenError(format!("{}: cannot {doing} the backup: {error}", path.display()))
+}
+
+impl Writer {
+    pub(super) fn create(target: &Path, epoch: u32) -> Result<Writer, OpenError> {
+        if target.exists() {
+            return Err(OpenError(format!("{}: exists already; choose another name", target.display())));
+        }
+        let mut name = target.file_name().unwrap_or_default().to_owned();
+        name.push(".partial");
+        let partial = target.with_file_name(name);
+        let out = File::create(&partial).map_err(|error| failed(&partial, "write", &error))?;
+        let (out, sum, target) = (BufWriter::new(out), Sha256::new(), target.to_path_buf());
+        let mut writer = Writer { out, sum, target, partial, done: false };
+        writer.put(MAGIC)?;
+        writer.put(&VERSION.to_be_bytes())?;
+        writer.put(&epoch.to_be_bytes())?;
+        Ok(writer)
+    }
+
+    pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), OpenError> {
+        match entry {
+            Entry::Head(head) => self.frame(b'H', &head.encode_to_vec()),
+            Entry::Record(record) => self.frame(b'R', &record.encode_to_vec()),
+            Entry::End { tasks } => {
+                self.put(b"E")?;
+                self.put(&tasks.to_be_bytes())
+            }
+        }
+    }
+
+    pub(super) fn record(&mut self, bytes: &[u8]) -> Result<(), OpenError> {
+        self.frame(b'R', bytes)
+    }
+
+    pub(super) fn finish(mut self, tasks: u64) -> Result<(), OpenError> {
+        self.entry(&Entry::End { tasks })?;
+        let sum = self.sum.clone().finalize();
+        let written = self
+            .out
+            .write_all(&sum)
+            .and_then(|()| self.out.flush())
+            .and_then(|()| self.out.get_ref().sync_all())
+            .and_then(|()| std::fs::rename(&self.partial, &self.target));
+        written.map_err(|error| failed(&self.target, "write", &error))?;
+        self.done = true;
+        Ok(())
+    }
+
+    fn frame(&mut self, tag: u8, bytes: &[u8]) -> Result<(), OpenError> {
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        self.put(&[tag])?;
+        self.put(&length.to_be_bytes())?;
+        self.put(bytes)
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), OpenError> {
+        self.sum.update(bytes);
+        self.out.write_all(bytes).map_err(|error| failed(&self.partial, "write", &error))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if !self.done {
+            let _ = std::fs::remove_file(&self.partial);
+        }
+    }
+}
+
+/// Reads what [`Writer`] wrote.
+pub(super) struct Reader {
+    from: BufReader<File>,
+    sum: Sha256,
+    path: PathBuf,
+    epoch: u32,
+    /// The head whose records come next.
+    pending: Option<Head>,
+    tasks: u64,
+    ended: bool,
+}
+
+impl Reader {
+    /// Reads the whole file once.
+    pub(super) fn verify(path: &Path) -> Result<(), OpenError> {
+        let mut reader = Reader::open(path)?;
+        while reader.task()?.is_some() {}
+        Ok(())
+    }
+
+    pub(super) fn open(path: &Path) -> Result<Reader, OpenError> {
+        let file = File::open(path).map_err(|error| failed(path, "read", &error))?;
+        let (from, path) = (BufReader::new(file), path.to_path_buf());
+        let mut reader =
+            Reader { from, sum: Sha256::new(), path, epoch: 0, pending: None, tasks: 0, ended: false };
+        if reader.take::<11>()? != *MAGIC {
+            return Err(reader.bad("is no backup of a task store"));
+        }
+        let version = u32::from_be_bytes(reader.take()?);
+        if version != VERSION {
+            let text = format!(
+                "has version {version}, this program reads version {VERSION}; use the one that wrote it"
+            );
+            return Err(reader.bad(&text));
+        }
+        reader.epoch = u32::from_be_bytes(reader.take()?);
+        Ok(reader)
+    }
+
+    pub(super) fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// The next task; `None` after the last, when the checksum holds.
+    pub(super) fn task(&mut self) -> Result<Option<(Head, Vec<Record>)>, OpenError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let mut records = Vec::new();
+        let mut head = self.pending.take();
+        loop {
+            match self.entry()? {
+                Entry::Record(record) if head.is_some() => records.push(record),
+                Entry::Record(_) => return Err(self.bad("is damaged: a record without a task")),
+                Entry::Head(next) => {
+                    self.tasks += 1;
+                    match head {
+                        None => head = Some(next),
+                        Some(head) => {
+                            self.pending = Some(next);
+                            return Ok(Some((head, records)));
+                        }
+                    }
+                }
+                Entry::End { tasks } => {
+                    self.end(tasks)?;
+                    return Ok(head.map(|head| (head, records)));
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, tasks: u64) -> Result<(), OpenError> {
+        self.ended = true;
+        let expected = self.sum.clone().finalize();
+        let sum: [u8; 32] = self.take()?;
+        let mut more = [0; 1];
+        let over = self.from.read(&mut more).is_ok_and(|read| read == 0);
+        if tasks != self.tasks || sum != expected[..] || !over {
+            return Err(self.bad("is damaged: its checksum does not fit"));
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self) -> Result<Entry, OpenError> {
+        match self.take::<1>()?[0] {
+            b'H' => Ok(Entry::Head(layout::decode(self.frame()?.as_slice(), "the backup")?)),
+            b'R' => Ok(Entry::Record(layout::decode(self.frame()?.as_slice(), "the backup")?)),
+            b'E' => Ok(Entry::End { tasks: u64::from_be_bytes(self.take()?) }),
+            _ => Err(self.bad("is damaged: an unknown entry")),
+        }
+    }
+
+    fn frame(&mut self) -> Result<Vec<u8>, OpenError> {
+        let length = u32::from_be_bytes(self.take()?);
+        if length > FRAME_BYTES_MAX {
+            return Err(self.bad("is damaged: an entry is too long"));
+        }
+        let mut bytes = vec![0; length as usize];
+        self.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], OpenError> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), OpenError> {
+        if self.from.read_exact(bytes).is_err() {
+            return Err(self.bad("is cut short"));
+        }
+        self.sum.update(bytes);
+        Ok(())
+    }
+
+    fn bad(&self, what: &str) -> OpenError {
+        OpenError(format!("{}: the file {what}", self.path.display()))
+    }
+}
