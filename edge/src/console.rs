@@ -46,7 +46,7 @@ pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
     let taken = TAKEN
         .iter()
         .any(|t| path.strip_prefix(t).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
-    let page = plain_name && !taken && !name.rsplit('/').next().unwrap_or_default().contains('.');
+    let page = plain_name && !taken && !name.contains('.');
     match Dist::get(INDEX) {
         Some(index) if page => answer(INDEX, &index, &headers),
         None if page => guarded(plain::text(StatusCode::OK, NOT_BUILT)),

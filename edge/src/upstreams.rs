@@ -40,7 +40,7 @@ pub(crate) async fn bounded<T>(
     match tokio::time::timeout(within, call).await {
         Ok(Ok(answer)) => Ok(answer.into_inner()),
         Ok(Err(refused)) => Err(passed_on(&refused)),
-        Err(_) => Err(Fault::new(Kind::Deadline, "the task store did not answer in time: try again")),
+        Err(_) => Err(Fault::new(Kind::Deadline, "the mesh did not answer in time: try again")),
     }
 }
 

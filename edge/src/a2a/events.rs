@@ -38,7 +38,7 @@ impl Events {
     ) -> Result<Events, Fault> {
         let first = tokio::time::timeout(within, rest.message())
             .await
-            .map_err(|_| Fault::new(Kind::Deadline, "the task store did not answer in time: try again"))?
+            .map_err(|_| Fault::new(Kind::Deadline, "the mesh did not answer in time: try again"))?
             .map_err(|refused| passed_on(&refused))?
             .ok_or_else(cut)?;
         Ok(Events { first: Some(first), ..Events::resumed(rest, close) })

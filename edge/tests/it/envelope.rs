@@ -37,11 +37,18 @@ async fn every_broken_envelope_has_its_code_and_its_id_inside_http_200() {
         (r#"[{"jsonrpc":"2.0","id":1,"method":"ListTasks"}]"#, -32600, Value::Null),
     ] {
         let reply = world.post(body).await;
-        assert_eq!((reply.status, reply.header("content-type")), (StatusCode::OK, "application/json"), "{body}");
+        assert_eq!(
+            (reply.status, reply.header("content-type")),
+            (StatusCode::OK, "application/json"),
+            "{body}"
+        );
         let answer = reply.json();
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{body}: {answer}");
         assert_eq!(answer["jsonrpc"], "2.0");
-        assert_eq!(answer["error"]["data"][0]["@type"], "type.googleapis.com/google.rpc.ErrorInfo", "{answer}");
+        assert_eq!(
+            answer["error"]["data"][0]["@type"], "type.googleapis.com/google.rpc.ErrorInfo",
+            "{answer}"
+        );
         assert_eq!(answer.as_object().unwrap().len(), 3, "jsonrpc, id, error: {answer}");
     }
 }
@@ -62,13 +69,17 @@ async fn an_id_comes_back_digit_for_digit_and_params_may_be_left_out() {
 async fn both_spellings_of_the_path_answer_and_other_methods_are_told_to_post() {
     let world = World::new().await;
     for path in ["/a2a", "/a2a/"] {
-        let call = || Request::post(path).header("host", "localhost").body(Body::from(rpc("ListTasks", &json!({}))));
+        let call =
+            || Request::post(path).header("host", "localhost").body(Body::from(rpc("ListTasks", &json!({}))));
         let reply = world.send(call().unwrap()).await;
         assert_eq!((reply.status, reply.json()["result"]["totalSize"].clone()), (StatusCode::OK, json!(0)));
         for method in [Method::GET, Method::PUT, Method::DELETE] {
             let request = Request::builder().method(method).uri(path).header("host", "localhost");
             let reply = world.send(request.body(Body::empty()).unwrap()).await;
-            assert_eq!((reply.status, reply.header("allow")), (StatusCode::METHOD_NOT_ALLOWED, "POST, OPTIONS"));
+            assert_eq!(
+                (reply.status, reply.header("allow")),
+                (StatusCode::METHOD_NOT_ALLOWED, "POST, OPTIONS")
+            );
             assert_eq!(reply.json()["error"]["code"], -32600);
         }
     }
@@ -99,13 +110,18 @@ async fn the_content_type_is_json_or_left_out() {
     }
     let packed = post().header("content-encoding", "gzip").body(Body::from("x")).unwrap();
     let reply = world.send(packed).await;
-    assert_eq!((reply.status, reply.json()["error"]["code"].clone()), (StatusCode::UNSUPPORTED_MEDIA_TYPE, json!(-32005)));
+    assert_eq!(
+        (reply.status, reply.json()["error"]["code"].clone()),
+        (StatusCode::UNSUPPORTED_MEDIA_TYPE, json!(-32005))
+    );
 }
 
 #[tokio::test]
 async fn a_notification_gets_no_answer_and_a_stream_nobody_reads_is_not_begun() {
     let world = World::new().await;
-    let notify = |method: &str, params: Value| json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string();
+    let notify = |method: &str, params: Value| {
+        json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
+    };
     for (method, params, ran) in [
         ("SendMessage", hello("which sectors moved most"), 1),
         ("SendStreamingMessage", hello("which sectors moved most"), 0),
@@ -125,14 +141,20 @@ async fn a_notification_gets_no_answer_and_a_stream_nobody_reads_is_not_begun() 
 #[tokio::test]
 async fn the_version_of_the_protocol_is_heard() {
     let world = World::new().await;
-    for (version, code) in [("", None), ("1.0", None), ("1.0.3", None), ("0.3", Some(-32009)), ("99.0", Some(-32009))] {
-        let request = post().header("a2a-version", version).body(rpc("ListTasks", &json!({})).into()).unwrap();
+    for (version, code) in
+        [("", None), ("1.0", None), ("1.0.3", None), ("0.3", Some(-32009)), ("99.0", Some(-32009))]
+    {
+        let request =
+            post().header("a2a-version", version).body(rpc("ListTasks", &json!({})).into()).unwrap();
         let answer = world.send(request).await.json();
         assert_eq!(answer["error"]["code"].as_i64(), code, "{version:?}");
         assert_eq!(answer["id"], 1);
         if code.is_some() {
             let info = &answer["error"]["data"][0];
-            assert_eq!((&info["reason"], &info["metadata"]["supportedVersions"]), (&json!("VERSION_NOT_SUPPORTED"), &json!("1.0")));
+            assert_eq!(
+                (&info["reason"], &info["metadata"]["supportedVersions"]),
+                (&json!("VERSION_NOT_SUPPORTED"), &json!("1.0"))
+            );
         }
     }
     let request = Request::post("/a2a?A2A-Version=99.0").header("host", "localhost");
@@ -158,7 +180,8 @@ async fn what_is_not_offered_says_so() {
 async fn unknown_extensions_and_unknown_fields_do_no_harm() {
     let world = World::new().await;
     let params = json!({"id": "t1", "noSuchField": {"a": [1]}, "history_length": 1});
-    let request = post().header("a2a-extensions", "https://x.example/a, urn:b").body(rpc("GetTask", &params).into());
+    let request =
+        post().header("a2a-extensions", "https://x.example/a, urn:b").body(rpc("GetTask", &params).into());
     assert_eq!(world.send(request.unwrap()).await.json()["result"]["id"], "t1");
     assert_eq!(lock(&world.script.got)[0].history_length, Some(1));
 }

@@ -14,7 +14,10 @@ async fn a_task_comes_back_bare_not_wrapped() {
     assert_eq!(answer["result"]["id"], "t1");
     assert_eq!(answer["result"]["status"]["state"], "TASK_STATE_WORKING");
     let asked = lock(&world.script.got).remove(0);
-    assert_eq!((asked.owner.as_str(), asked.task_id.as_str(), asked.history_length), ("local", "t1", Some(2)));
+    assert_eq!(
+        (asked.owner.as_str(), asked.task_id.as_str(), asked.history_length),
+        ("local", "t1", Some(2))
+    );
 
     let answer = world.call("CancelTask", json!({"id": "t1", "metadata": {"why": "x"}})).await;
     assert_eq!(answer["result"]["status"]["state"], "TASK_STATE_CANCELED");
@@ -31,7 +34,10 @@ async fn a_page_always_has_its_four_fields() {
     assert_eq!(answer["result"], json!({"tasks": [], "nextPageToken": "", "pageSize": 0, "totalSize": 0}));
     let asked = lock(&world.script.listed).remove(0);
     let request = asked.request.unwrap();
-    assert_eq!((asked.owner.as_str(), request.context_id.as_str(), request.page_size), ("local", "a+b é", Some(7)));
+    assert_eq!(
+        (asked.owner.as_str(), request.context_id.as_str(), request.page_size),
+        ("local", "a+b é", Some(7))
+    );
     assert_eq!(request.include_artifacts, Some(true));
 }
 
@@ -57,7 +63,9 @@ async fn bad_parameters_never_reach_the_store() {
         assert_eq!(world.code(method, params.clone()).await, -32602, "{method} {params}");
     }
     let script = &world.script;
-    assert!(lock(&script.got).is_empty() && lock(&script.listed).is_empty() && lock(&script.cancelled).is_empty());
+    assert!(
+        lock(&script.got).is_empty() && lock(&script.listed).is_empty() && lock(&script.cancelled).is_empty()
+    );
     assert!(lock(&script.subscribed).is_empty());
 }
 

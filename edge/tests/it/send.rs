@@ -46,7 +46,10 @@ async fn a_message_is_written_down_with_its_route_and_answered_with_its_task() {
     let Some(Start::Route(route)) = &asked.start else { panic!("it matches") };
     assert_eq!((route.capability.as_str(), route.explicit), ("sector.movement", false));
     assert_eq!((asked.owner.as_str(), asked.follow()), ("local", Follow::Result));
-    assert_eq!((asked.wait_ms, asked.replay_by_message_id, asked.idempotency_key.as_str()), (120_000, false, ""));
+    assert_eq!(
+        (asked.wait_ms, asked.replay_by_message_id, asked.idempotency_key.as_str()),
+        (120_000, false, "")
+    );
     assert_eq!(asked.request.unwrap().message.unwrap().message_id, "m1");
 }
 
@@ -55,7 +58,8 @@ async fn return_immediately_and_the_idempotency_key_reach_the_store() {
     let world = World::new().await;
     *lock(&world.script.submit) = Some(Ok(ended([snapshot(1, TaskState::Submitted)])));
     let params = with(&["configuration"], json!({"returnImmediately": true}));
-    let request = post().header("idempotency-key", "k-1").body(Body::from(rpc("SendMessage", &params))).unwrap();
+    let request =
+        post().header("idempotency-key", "k-1").body(Body::from(rpc("SendMessage", &params))).unwrap();
     let answer = world.send(request).await.json();
     assert_eq!(answer["result"]["task"]["status"]["state"], "TASK_STATE_SUBMITTED");
     let asked = world.submitted();
@@ -89,7 +93,10 @@ async fn a_skill_is_named_by_metadata_or_by_data() {
     assert_eq!(answer["error"]["code"], -32602);
     let violation = &answer["error"]["data"][1]["fieldViolations"][0];
     assert_eq!(violation["field"], "message.metadata.skillId");
-    assert!(violation["description"].as_str().unwrap().contains("sector.movement, network.state"), "{violation}");
+    assert!(
+        violation["description"].as_str().unwrap().contains("sector.movement, network.state"),
+        "{violation}"
+    );
 }
 
 #[tokio::test]
@@ -113,10 +120,18 @@ async fn what_is_refused_names_its_field_and_stores_nothing() {
         (with(&["message", "role"], json!("ROLE_AGENT")), -32602, "message.role"),
         (with(&["message", "role"], json!("user")), -32602, "message.role"),
         (with(&["message", "parts"], json!([{"data": deep(200)}])), -32602, "message.parts[0].data"),
-        (with(&["message", "parts"], json!([{"data": 9_007_199_254_740_993_u64}])), -32602, "message.parts[0].data"),
+        (
+            with(&["message", "parts"], json!([{"data": 9_007_199_254_740_993_u64}])),
+            -32602,
+            "message.parts[0].data",
+        ),
         (with(&["configuration"], json!({"historyLength": -1})), -32602, "configuration.historyLength"),
         (with(&["configuration"], json!({"historyLength": "x"})), -32602, "configuration.historyLength"),
-        (with(&["configuration"], json!({"returnImmediately": "yes"})), -32602, "configuration.returnImmediately"),
+        (
+            with(&["configuration"], json!({"returnImmediately": "yes"})),
+            -32602,
+            "configuration.returnImmediately",
+        ),
         (with(&["tenant"], json!("acme")), -32602, "tenant"),
         (
             with(&["message", "parts"], json!([{"raw": "AA==", "mediaType": "application/x-nope"}])),
@@ -154,7 +169,8 @@ async fn a_bad_idempotency_key_is_refused() {
     let world = World::new().await;
     for key in ["", "a b", &"k".repeat(257)] {
         let body = rpc("SendMessage", &hello("which sectors moved most"));
-        let answer = world.send(post().header("idempotency-key", key).body(body.into()).unwrap()).await.json();
+        let answer =
+            world.send(post().header("idempotency-key", key).body(body.into()).unwrap()).await.json();
         assert_eq!(answer["error"]["data"][1]["fieldViolations"][0]["field"], "Idempotency-Key", "{key:?}");
     }
     assert!(lock(&world.script.submitted).is_empty());
@@ -163,14 +179,20 @@ async fn a_bad_idempotency_key_is_refused() {
 #[tokio::test]
 async fn the_history_of_the_answer_is_as_long_as_asked_for() {
     let world = World::new().await;
-    for (length, ids) in [(None, &["m0", "m1", "m2"][..]), (Some(2), &["m1", "m2"]), (Some(0), &[]), (Some(9), &["m0", "m1", "m2"])] {
+    for (length, ids) in [
+        (None, &["m0", "m1", "m2"][..]),
+        (Some(2), &["m1", "m2"]),
+        (Some(0), &[]),
+        (Some(9), &["m0", "m1", "m2"]),
+    ] {
         let params = match length {
             Some(n) => with(&["configuration"], json!({"historyLength": n})),
             None => hello("which sectors moved most"),
         };
         let answer = world.call("SendMessage", params).await;
         let history = &answer["result"]["task"]["history"];
-        let found: Vec<_> = history.as_array().into_iter().flatten().map(|m| m["messageId"].as_str().unwrap()).collect();
+        let found: Vec<_> =
+            history.as_array().into_iter().flatten().map(|m| m["messageId"].as_str().unwrap()).collect();
         assert_eq!(found, ids, "{length:?}");
         assert!(length != Some(0) || history.is_null(), "no history: no field");
     }

@@ -41,7 +41,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 pub(crate) struct Store(pub(crate) std::sync::Arc<Script>);
 
 pub(crate) fn task(state: TaskState) -> Task {
-    let message = |n: u32| Message { message_id: format!("m{n}"), role: Role::User.into(), ..Message::default() };
+    let message =
+        |n: u32| Message { message_id: format!("m{n}"), role: Role::User.into(), ..Message::default() };
     Task {
         id: "t1".into(),
         context_id: "c1".into(),
@@ -129,11 +130,17 @@ impl Tasks for Store {
         Ok(Response::new(scripted.unwrap_or_else(|| stream::pending().boxed())))
     }
 
-    async fn claim(&self, _: Request<Streaming<ClaimRequest>>) -> Result<Response<Self::ClaimStream>, Status> {
+    async fn claim(
+        &self,
+        _: Request<Streaming<ClaimRequest>>,
+    ) -> Result<Response<Self::ClaimStream>, Status> {
         Err(Status::unimplemented("the edge never claims"))
     }
 
-    async fn append(&self, _: Request<Streaming<AppendRequest>>) -> Result<Response<Self::AppendStream>, Status> {
+    async fn append(
+        &self,
+        _: Request<Streaming<AppendRequest>>,
+    ) -> Result<Response<Self::AppendStream>, Status> {
         Err(Status::unimplemented("the edge never appends"))
     }
 

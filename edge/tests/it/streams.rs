@@ -16,14 +16,26 @@ use crate::world::{Reply, World, hello, post, rpc};
 
 /// The events of a finished stream: id and data.
 fn events(reply: &Reply) -> Vec<(Option<u64>, Value)> {
-    assert_eq!((reply.status, reply.header("content-type")), (StatusCode::OK, "text/event-stream"), "{reply:?}");
+    assert_eq!(
+        (reply.status, reply.header("content-type")),
+        (StatusCode::OK, "text/event-stream"),
+        "{reply:?}"
+    );
     let frames = reply.text.split("\n\n").filter(|frame| !frame.is_empty() && !frame.starts_with(':'));
-    frames.map(|frame| {
-        let field = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name));
-        assert_eq!(frame.lines().filter(|line| line.starts_with("data:")).count(), 1, "one data line: {frame}");
-        (field("id: ").map(|id| id.parse().unwrap()), serde_json::from_str(field("data: ").unwrap()).unwrap())
-    })
-    .collect()
+    frames
+        .map(|frame| {
+            let field = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name));
+            assert_eq!(
+                frame.lines().filter(|line| line.starts_with("data:")).count(),
+                1,
+                "one data line: {frame}"
+            );
+            (
+                field("id: ").map(|id| id.parse().unwrap()),
+                serde_json::from_str(field("data: ").unwrap()).unwrap(),
+            )
+        })
+        .collect()
 }
 
 async fn send_stream(world: &World, scripted: Events) -> Reply {
@@ -34,9 +46,12 @@ async fn send_stream(world: &World, scripted: Events) -> Reply {
 #[tokio::test]
 async fn a_stream_is_full_envelopes_with_their_sequence_numbers_and_closes_when_the_task_rests() {
     let world = World::new().await;
-    let script = [snapshot(1, TaskState::Submitted), update(2, TaskState::Working), update(3, TaskState::Completed)];
+    let script =
+        [snapshot(1, TaskState::Submitted), update(2, TaskState::Working), update(3, TaskState::Completed)];
     let reply = send_stream(&world, ended(script)).await;
-    for (name, value) in [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no"), ("content-encoding", "")] {
+    for (name, value) in
+        [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no"), ("content-encoding", "")]
+    {
         assert_eq!(reply.header(name), value);
     }
     let found = events(&reply);
@@ -59,7 +74,8 @@ async fn a_stream_that_ends_before_the_task_rests_says_so_at_its_end() {
         assert_eq!(last.0, None);
         last.1["error"]["code"].as_i64()
     };
-    let reply = send_stream(&world, ended([snapshot(1, TaskState::Submitted), update(2, TaskState::Working)])).await;
+    let reply =
+        send_stream(&world, ended([snapshot(1, TaskState::Submitted), update(2, TaskState::Working)])).await;
     assert_eq!(cut(&reply), Some(-32056));
     let broken = ended([snapshot(1, TaskState::Working), Err(Status::internal("disk"))]);
     assert_eq!(cut(&send_stream(&world, broken).await), Some(-32603));
@@ -86,7 +102,8 @@ async fn a_fault_before_the_first_event_is_an_ordinary_answer() {
         assert_eq!(world.code("SendStreamingMessage", hello("which sectors moved most")).await, code);
     }
     assert_eq!(world.code("SendStreamingMessage", json!({"message": {"messageId": "m"}})).await, -32602);
-    let request = post().header("a2a-version", "99.0").body(rpc("SendStreamingMessage", &hello("x")).into()).unwrap();
+    let request =
+        post().header("a2a-version", "99.0").body(rpc("SendStreamingMessage", &hello("x")).into()).unwrap();
     assert_eq!(world.send(request).await.json()["error"]["code"], -32009);
 }
 
@@ -94,14 +111,20 @@ async fn a_fault_before_the_first_event_is_an_ordinary_answer() {
 async fn a_returning_reader_gets_what_follows_the_event_it_saw_last() {
     let world = World::new().await;
     *lock(&world.script.subscribe) = Some(Ok(ended([update(8, TaskState::Completed)])));
-    let request = post().header("last-event-id", "7").body(rpc("SubscribeToTask", &json!({"id": "t1"})).into()).unwrap();
+    let request = post()
+        .header("last-event-id", "7")
+        .body(rpc("SubscribeToTask", &json!({"id": "t1"})).into())
+        .unwrap();
     let found = events(&world.send(request).await);
     assert_eq!(found.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [Some(8)]);
     assert_eq!(lock(&world.script.subscribed)[0].after, Some(7));
 
     // Even when nothing follows yet, the answer begins at once.
     *lock(&world.script.subscribe) = Some(Ok(open([])));
-    let request = post().header("last-event-id", "8").body(rpc("SubscribeToTask", &json!({"id": "t1"})).into()).unwrap();
+    let request = post()
+        .header("last-event-id", "8")
+        .body(rpc("SubscribeToTask", &json!({"id": "t1"})).into())
+        .unwrap();
     assert_eq!(world.open(request).await.status(), StatusCode::OK);
 }
 

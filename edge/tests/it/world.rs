@@ -12,13 +12,15 @@ use tokio::sync::watch;
 use tonic::service::Routes;
 use tonic::{Status, async_trait};
 use tower::ServiceExt;
-use weft_chassis::{Env, Peer, peer};
+use weft_chassis::{Env, peer};
 use weft_edge::{Settings, Upstreams};
 use weft_proto::weft::capability::Target;
 use weft_proto::weft::catalog_server::{Catalog, CatalogServer};
+use weft_proto::weft::signer_server::{Signer, SignerServer};
 use weft_proto::weft::tasks_server::TasksServer;
 use weft_proto::weft::{
-    Capability, MeshInfo, Node, ReportRequest, ReportResponse, Snapshot, ToolTarget, WatchRequest,
+    Capability, JwksRequest, JwksResponse, MeshInfo, Node, ReportRequest, ReportResponse, SignRequest,
+    SignResponse, Snapshot, ToolTarget, VerifyRequest, VerifyResponse, WatchRequest,
 };
 use weft_proto::wkt::Timestamp;
 
@@ -45,7 +47,10 @@ struct Declared(watch::Receiver<Snapshot>);
 impl Catalog for Declared {
     type WatchStream = BoxStream<'static, Result<Snapshot, Status>>;
 
-    async fn watch(&self, _: tonic::Request<WatchRequest>) -> Result<tonic::Response<Self::WatchStream>, Status> {
+    async fn watch(
+        &self,
+        _: tonic::Request<WatchRequest>,
+    ) -> Result<tonic::Response<Self::WatchStream>, Status> {
         let mut receiver = self.0.clone();
         receiver.mark_changed();
         let snapshots = stream::unfold(receiver, |mut receiver| async move {
@@ -56,7 +61,10 @@ impl Catalog for Declared {
         Ok(tonic::Response::new(snapshots.boxed()))
     }
 
-    async fn report(&self, _: tonic::Request<ReportRequest>) -> Result<tonic::Response<ReportResponse>, Status> {
+    async fn report(
+        &self,
+        _: tonic::Request<ReportRequest>,
+    ) -> Result<tonic::Response<ReportResponse>, Status> {
         Err(Status::unimplemented("the edge never reports"))
     }
 }
@@ -89,9 +97,31 @@ pub(crate) fn declared() -> Snapshot {
 }
 
 pub(crate) fn upstreams(script: &Arc<Script>, snapshots: watch::Receiver<Snapshot>) -> Upstreams {
-    let tasks = TasksServer::new(Store(Arc::clone(script)));
-    let served: Peer = peer::local(Routes::new(tasks));
-    Upstreams { tasks: served, catalog: peer::local(Routes::new(CatalogServer::new(Declared(snapshots)))) }
+    Upstreams {
+        tasks: peer::local(Routes::new(TasksServer::new(Store(Arc::clone(script))))),
+        catalog: peer::local(Routes::new(CatalogServer::new(Declared(snapshots)))),
+        signer: peer::local(Routes::new(SignerServer::new(Keys))),
+    }
+}
+
+struct Keys;
+
+#[async_trait]
+impl Signer for Keys {
+    async fn sign(&self, _: tonic::Request<SignRequest>) -> Result<tonic::Response<SignResponse>, Status> {
+        Err(Status::unimplemented("the edge never signs"))
+    }
+
+    async fn verify(
+        &self,
+        _: tonic::Request<VerifyRequest>,
+    ) -> Result<tonic::Response<VerifyResponse>, Status> {
+        Err(Status::unimplemented("callers bring no seals yet"))
+    }
+
+    async fn jwks(&self, _: tonic::Request<JwksRequest>) -> Result<tonic::Response<JwksResponse>, Status> {
+        Ok(tonic::Response::new(JwksResponse { json: r#"{"keys":[]}"#.into() }))
+    }
 }
 
 impl World {
@@ -107,9 +137,14 @@ impl World {
         let (env, script) = (Env::system(), Arc::new(Script::default()));
         let (catalog, snapshots) = watch::channel(declared());
         let router = weft_edge::router(settings, bound, &upstreams(&script, snapshots), &env).unwrap();
-        let world = World { env, script, catalog, router };
+        let world = World { env, catalog, ..World::over(router, script) };
         world.until(|card| card.status == StatusCode::OK).await;
         world
+    }
+
+    /// Over a router that was made elsewhere.
+    pub(crate) fn over(router: Router, script: Arc<Script>) -> World {
+        World { env: Env::system(), script, catalog: watch::channel(Snapshot::default()).0, router }
     }
 
     /// Asks for the card until it is as wanted; the catalog is watched by a task of its own.
@@ -148,7 +183,11 @@ impl World {
     /// A call with id 1; its whole answer.
     pub(crate) async fn call(&self, method: &str, params: Value) -> Value {
         let reply = self.post(rpc(method, &params)).await;
-        assert_eq!((reply.status, reply.header("content-type")), (StatusCode::OK, "application/json"), "{reply:?}");
+        assert_eq!(
+            (reply.status, reply.header("content-type")),
+            (StatusCode::OK, "application/json"),
+            "{reply:?}"
+        );
         reply.json()
     }
 
