@@ -11,6 +11,9 @@ import { byNode, healthOf, summary } from "./fleet";
 import { HealthWord } from "./HealthWord";
 import { catalogQuery } from "./queries";
 
+// Examples of one capability; more would push the other nodes out of sight.
+const EXAMPLES_SHOWN = 3;
+
 const wide = "(min-width: 62rem)";
 
 export function Fleet() {
@@ -98,7 +101,7 @@ function Capabilities({ of }: { of: CapabilityJson[] }) {
           <p className={styles.skill}>
             {capability.name || capability.id} <code>{capability.id}</code>
           </p>
-          {capability.examples?.map((example) => (
+          {capability.examples?.slice(0, EXAMPLES_SHOWN).map((example) => (
             <button
               key={example}
               type="button"
