@@ -244,11 +244,11 @@ fn ready(answers: &mut Streaming<AppendAnswer>) -> Option<Result<Option<AppendAn
 // === impl Lease ===
 
 impl Lease {
-    /// Hands steps over; with `last` the run has nothing more to say. Waits while too much is waiting already.
-    pub(crate) async fn push(&self, steps: Vec<Progress>, last: bool) {
+    /// Hands steps of this many encoded bytes over; with `last` the run has nothing more to say. Waits while too much is waiting already.
+    pub(crate) async fn push(&self, steps: Vec<Progress>, bytes: usize, last: bool) {
         {
             let mut state = self.appender.state();
-            if let Some(request) = state.book.push(self.key, steps, last, Instant::now()) {
+            if let Some(request) = state.book.push(self.key, steps, bytes, last, Instant::now()) {
                 self.appender.send(&mut state, request);
             }
         }

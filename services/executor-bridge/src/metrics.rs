@@ -10,7 +10,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use weft_proto::weft::InvokeResult;
 
 use crate::failure::Failure;
-use crate::outcome::Said;
+use crate::outcome::{self, Said};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,9 +102,8 @@ impl Ran {
         match result {
             InvokeResult { ok: false, denied: true, .. } => Ran::Denied,
             InvokeResult { ok: false, .. } => Ran::Error,
-            InvokeResult { empty: true, .. } => Ran::Empty,
-            InvokeResult { result: None, .. } if !said.any => Ran::Empty,
-            InvokeResult { .. } => Ran::Ok,
+            result if outcome::is_empty(result, said.any) => Ran::Empty,
+            _ => Ran::Ok,
         }
     }
 

@@ -109,6 +109,11 @@ pub(crate) fn waiting(turn: &Turn, failure: &Failure) -> Progress {
     status(TaskState::Working, Some(message(turn, "wait", vec![text_part(text)], failure.outcome())))
 }
 
+/// True for a good result that holds nothing, when no step said anything either.
+pub(crate) fn is_empty(result: &InvokeResult, said_any: bool) -> bool {
+    result.empty || (!said_any && result.result.as_ref().is_none_or(Value::is_null))
+}
+
 /// The steps that end a run whose node has given its result.
 pub(crate) fn settled(turn: &Turn, result: InvokeResult, said: Said) -> Vec<Progress> {
     if said.ended {
@@ -117,23 +122,21 @@ pub(crate) fn settled(turn: &Turn, result: InvokeResult, said: Said) -> Vec<Prog
     if !result.ok {
         return vec![failed(turn, &Failure::of_result(result))];
     }
-    let silent = result.result.is_none() && !said.any;
+    let is_empty = is_empty(&result, said.any);
     let mut steps = Vec::with_capacity(2);
-    if let Some(value) = result.result.filter(|value| !is_null(value)) {
+    if let Some(value) = result.result.filter(|value| !value.is_null()) {
         steps.push(artifact(turn, value));
-    } else if silent || result.empty {
-        return vec![empty(turn)];
     }
-    steps.push(if result.empty { empty(turn) } else { status(TaskState::Completed, None) });
+    steps.push(if is_empty { empty(turn) } else { status(TaskState::Completed, None) });
     steps
 }
 
 /// The step that ends a run that came to nothing.
 pub(crate) fn failed(turn: &Turn, failure: &Failure) -> Progress {
     let facts = object([
-        ("code", text_value(failure.code())),
-        ("node", text_value(&turn.node)),
-        ("tool", text_value(&turn.tool)),
+        ("code", Value::from(failure.code())),
+        ("node", Value::from(turn.node.as_str())),
+        ("tool", Value::from(turn.tool.as_str())),
     ]);
     let parts = vec![
         text_part(failure.text(&turn.node, &turn.tool)),
@@ -203,8 +206,8 @@ fn summary(tool: &str, value: &Value) -> String {
 
 fn of_object(tool: &str, object: &Struct) -> String {
     for name in ["summary", "text", "message"] {
-        if let Some(Value { kind: Some(Kind::String(text)) }) = object.fields.get(name) {
-            return text.clone();
+        if let Some(text) = object.fields.get(name).and_then(Value::as_str) {
+            return text.to_owned();
         }
     }
     let rows = object.fields.values().find_map(|value| match &value.kind {
@@ -218,10 +221,6 @@ fn counted(tool: &str, rows: usize) -> String {
     if rows == 1 { format!("{tool}: 1 row") } else { format!("{tool}: {rows} rows") }
 }
 
-fn is_null(value: &Value) -> bool {
-    matches!(value.kind, None | Some(Kind::Null(_)))
-}
-
 fn status(state: TaskState, message: Option<Message>) -> Progress {
     let status = TaskStatus { state: state.into(), message, timestamp: None };
     Progress { step: Some(progress::Step::Status(status)), metadata: None }
@@ -229,14 +228,14 @@ fn status(state: TaskState, message: Option<Message>) -> Progress {
 
 /// Ids are derived, not drawn: an attempt that is told again says the same.
 fn message(turn: &Turn, which: &str, parts: Vec<Part>, outcome: &str) -> Message {
-    let weft = object([("outcome", text_value(outcome))]);
+    let weft = object([("outcome", Value::from(outcome))]);
     Message {
         message_id: format!("{}.{}.{which}", turn.task_id, turn.lease),
         context_id: turn.context_id.clone(),
         task_id: turn.task_id.clone(),
         role: Role::Agent.into(),
         parts,
-        metadata: Some(Struct { fields: [(METADATA_KEY.to_owned(), weft)].into() }),
+        metadata: Some([(METADATA_KEY, weft)].into_iter().collect()),
         ..Message::default()
     }
 }
@@ -249,13 +248,8 @@ fn data_part(value: Value) -> Part {
     Part { content: Some(part::Content::Data(value)), ..Part::default() }
 }
 
-fn text_value(text: &str) -> Value {
-    Value { kind: Some(Kind::String(text.to_owned())) }
-}
-
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
-    let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    Value { kind: Some(Kind::Struct(Struct { fields })) }
+    fields.into_iter().collect::<Struct>().into()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
+use prost::Message;
 use tokio::time::Instant;
 use weft_proto::weft::{InvokeResult, Progress};
 
@@ -13,10 +14,15 @@ use crate::metrics::Ran;
 use crate::outcome::{self, Said, Turn};
 use crate::settings::Settings;
 
+/// Most steps that are gathered, and most bytes.
+const GATHERED_MAX: usize = 32;
+const GATHERED_BYTES_MAX: usize = 256 * 1024;
+
 /// See the module. Starts with the step WORKING.
 pub(crate) struct Steps<'a> {
     lease: &'a Lease,
     gathered: Vec<Progress>,
+    gathered_bytes: usize,
     /// When what is gathered goes out.
     due: Option<Instant>,
     linger: Duration,
@@ -27,10 +33,12 @@ pub(crate) struct Steps<'a> {
 impl Steps<'_> {
     pub(crate) fn new<'a>(lease: &'a Lease, settings: &Settings) -> Steps<'a> {
         let linger = Duration::from_millis(settings.linger_ms);
-        let mut gathered = Vec::with_capacity(3);
-        gathered.push(outcome::working());
         let due = Some(Instant::now() + linger);
-        Steps { lease, gathered, due, linger, count: 0, count_max: settings.steps_max }
+        let gathered = Vec::with_capacity(3);
+        let mut steps =
+            Steps { lease, gathered, gathered_bytes: 0, due, linger, count: 0, count_max: settings.steps_max };
+        steps.take(outcome::working());
+        steps
     }
 
     /// Takes a step of the node; with `last` nothing more will be taken.
@@ -42,10 +50,13 @@ impl Steps<'_> {
         // The node's own first WORKING says more than ours: one of them is enough.
         if self.count == 1 && outcome::is_working(&step) && !self.gathered.is_empty() {
             self.gathered.clear();
+            self.gathered_bytes = 0;
         }
-        self.gathered.push(step);
-        if last {
-            self.flush(true).await;
+        self.take(step);
+        // A node that is never silent would have everything gathered and nothing sent.
+        let enough = self.gathered.len() >= GATHERED_MAX || self.gathered_bytes >= GATHERED_BYTES_MAX;
+        if last || enough || self.due.is_some_and(|due| due <= Instant::now()) {
+            self.flush(last).await;
         } else if self.due.is_none() {
             self.due = Some(Instant::now() + self.linger);
         }
@@ -54,7 +65,7 @@ impl Steps<'_> {
 
     /// Takes a step of the bridge itself and sends it at once.
     pub(crate) async fn say(&mut self, step: Progress) {
-        self.gathered.push(step);
+        self.take(step);
         self.flush(false).await;
     }
 
@@ -75,7 +86,7 @@ impl Steps<'_> {
     pub(crate) async fn settle(&mut self, turn: &Turn, result: InvokeResult, said: Said) -> Ran {
         let ran = if said.ended { said.ran() } else { Ran::of(&result, said) };
         if !said.ended {
-            self.gathered.extend(outcome::settled(turn, result, said));
+            outcome::settled(turn, result, said).into_iter().for_each(|step| self.take(step));
             self.flush(true).await;
         }
         ran
@@ -83,13 +94,19 @@ impl Steps<'_> {
 
     /// Ends the run as FAILED.
     pub(crate) async fn fail(&mut self, turn: &Turn, failure: &Failure) -> Ran {
-        self.gathered.push(outcome::failed(turn, failure));
+        self.take(outcome::failed(turn, failure));
         self.flush(true).await;
         Ran::of_failure(failure)
     }
 
+    fn take(&mut self, step: Progress) {
+        self.gathered_bytes += step.encoded_len();
+        self.gathered.push(step);
+    }
+
     async fn flush(&mut self, last: bool) {
         self.due = None;
-        self.lease.push(std::mem::take(&mut self.gathered), last).await;
+        let bytes = std::mem::take(&mut self.gathered_bytes);
+        self.lease.push(std::mem::take(&mut self.gathered), bytes, last).await;
     }
 }

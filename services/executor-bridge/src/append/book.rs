@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prost::Message;
 use tokio::time::Instant;
 use weft_proto::weft::append_answer::Refusal;
 use weft_proto::weft::{AppendAnswer, AppendRequest, Progress, WorkItem};
@@ -135,11 +134,12 @@ impl Book {
         &mut self,
         key: Key,
         steps: Vec<Progress>,
+        bytes: usize,
         last: bool,
         now: Instant,
     ) -> Option<AppendRequest> {
         let lease = self.leases.get_mut(&key).filter(|lease| !lease.ended)?;
-        lease.waiting_bytes += steps.iter().map(Message::encoded_len).sum::<usize>();
+        lease.waiting_bytes += bytes;
         if lease.waiting.is_empty() {
             lease.waiting = steps;
         } else {

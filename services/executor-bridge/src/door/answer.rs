@@ -11,6 +11,7 @@ use super::frames::{Frames, TooLarge};
 use super::reply::{Reply, garbled, too_large};
 use super::{Hop, Limits};
 use crate::failure::Failure;
+use crate::outcome::is_empty;
 
 /// How long to wait for the end of a body whose last event was read, so that its connection can be used again.
 const REST: Duration = Duration::from_secs(1);
@@ -120,9 +121,8 @@ impl Answer {
         self.hop.span.record("weft.response.bytes", self.bytes);
         match result {
             InvokeResult { ok: false, .. } => self.hop.fail(&Failure::of_result(result.clone())),
-            InvokeResult { empty: true, .. } => self.hop.end("empty"),
-            InvokeResult { result: None, .. } if !self.stepped => self.hop.end("empty"),
-            InvokeResult { .. } => self.hop.end("ok"),
+            result if is_empty(result, self.stepped) => self.hop.end("empty"),
+            _ => self.hop.end("ok"),
         }
     }
 }

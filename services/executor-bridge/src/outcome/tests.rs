@@ -18,7 +18,7 @@ fn ok(result: Option<Value>) -> InvokeResult {
 }
 
 fn rows(n: usize) -> Value {
-    Value { kind: Some(Kind::List(ListValue { values: vec![text_value("row"); n] })) }
+    Value { kind: Some(Kind::List(ListValue { values: vec![Value::from("row"); n] })) }
 }
 
 fn state(step: &Progress) -> TaskState {
@@ -103,9 +103,9 @@ fn a_failure_names_code_node_and_tool() {
     let steps = settled(&turn(), InvokeResult { ok: false, ..refused }, Said::default());
     assert_eq!(state(&steps[0]), TaskState::Failed);
     let facts = object([
-        ("code", text_value("UNKNOWN_TOOL")),
-        ("node", text_value("scanner")),
-        ("tool", text_value("sector_movement")),
+        ("code", Value::from("UNKNOWN_TOOL")),
+        ("node", Value::from("scanner")),
+        ("tool", Value::from("sector_movement")),
     ]);
     assert_eq!(said(&steps[0]).parts[1].content, Some(part::Content::Data(facts)));
     assert_eq!(outcome_of(&steps[0]), Some(&Kind::String("denied".into())));
