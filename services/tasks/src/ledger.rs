@@ -245,6 +245,10 @@ fn broken(why: Broken) -> Fault {
     Fault::unavailable(why.0)
 }
 
+fn stopping() -> Fault {
+    Fault::unavailable("the task store is stopping; what it has accepted goes on, try again later")
+}
+
 /// The same key with another content.
 fn used_up() -> Fault {
     Fault::new(

@@ -1,5 +1,7 @@
 //! A worker's progress: committed under its lease, or refused with a reason.
 
+use tracing::{Instrument, Span};
+use weft_chassis::trace;
 use weft_core::Fault;
 use weft_core::task::{self, is_terminal};
 use weft_proto::weft::append_answer::Refusal;
@@ -7,6 +9,7 @@ use weft_proto::weft::{AppendAnswer, AppendRequest};
 
 use super::{Decision, Ledger, settles};
 use crate::TaskId;
+use crate::record::Turn;
 use crate::slot::{Slot, Snapshot};
 use crate::store::Store;
 
@@ -34,7 +37,7 @@ impl<S: Store> Ledger<S> {
         let id = TaskId::parse(&request.task_id).ok_or_else(unknown)?;
         let slot = self.slot(id).await.map_err(unavailable)?.ok_or_else(unknown)?;
         let _writer = slot.writer.lock().await;
-        let head = slot.now().ok_or_else(unknown)?.head;
+        let Snapshot { head, turn, .. } = slot.now().ok_or_else(unknown)?;
         if head.lease == request.lease && head.number >= request.number && !request.progress.is_empty() {
             return Ok(());
         }
@@ -48,7 +51,7 @@ impl<S: Store> Ledger<S> {
         if request.progress.is_empty() {
             return Ok(());
         }
-        let ended = self.commit_steps(&slot, &request).await?;
+        let ended = self.commit_steps(&slot, &request).instrument(span_of(&turn, &request)).await?;
         if ended {
             self.queue.end(id, request.lease);
         } else {
@@ -88,4 +91,16 @@ impl<S: Store> Ledger<S> {
         (head.started, head.lease, head.number) = (true, request.lease, request.number);
         Ok(Decision { change, head, turn: None })
     }
+}
+
+/// One commit of steps, in the trace of the message that they answer: the worker's stream belongs to no message.
+fn span_of(turn: &Turn, request: &AppendRequest) -> Span {
+    let span = tracing::info_span!(
+        target: "weft::tasks",
+        "append",
+        weft.task.id = request.task_id,
+        weft.steps = request.progress.len(),
+    );
+    trace::adopt_texts(&span, &turn.traceparent, &turn.tracestate);
+    span
 }

@@ -107,10 +107,6 @@ fn snapshot(now: &Snapshot, history: Option<usize>) -> TaskEvent {
     TaskEvent { seq: now.head.seq, body: Some(StreamResponse { payload: Some(Payload::Task(task)) }) }
 }
 
-fn stopping() -> Fault {
-    Fault::unavailable("the task store is stopping; the task goes on, read it again later")
-}
-
 impl<S: Store> Following<S> {
     fn begin(&mut self, now: &Snapshot, history: Option<usize>) {
         let event = snapshot(now, history);
@@ -133,8 +129,8 @@ impl<S: Store> Following<S> {
             biased;
             () = self.reader.until(|mark| is_settled(mark.state) || mark.turn > turn) => {}
             () = tokio::time::sleep(wait) => {}
-            () = ledger.env.stop().cancelled() => return Err(stopping()),
-            () = ledger.broken().cancelled() => return Err(stopping()),
+            () = ledger.env.stop().cancelled() => return Err(super::stopping()),
+            () = ledger.broken().cancelled() => return Err(super::stopping()),
         }
         slot.now().map(|now| snapshot(&now, history)).ok_or_else(|| Fault::internal("the task is gone"))
     }
@@ -176,8 +172,8 @@ impl<S: Store> Following<S> {
         tokio::select! {
             biased;
             () = self.reader.moved() => Ok(()),
-            () = ledger.env.stop().cancelled() => Err(stopping()),
-            () = ledger.broken().cancelled() => Err(stopping()),
+            () = ledger.env.stop().cancelled() => Err(super::stopping()),
+            () = ledger.broken().cancelled() => Err(super::stopping()),
         }
     }
 

@@ -128,6 +128,9 @@ impl Sent {
 impl<S: Store> Ledger<S> {
     /// Writes a message down; answers when it is on disk, or known.
     pub(crate) async fn submit(&self, sent: &Arc<Sent>) -> Result<Submitted, Fault> {
+        if self.env.stop().is_cancelled() {
+            return Err(super::stopping());
+        }
         let (ledger, sent) = (self.clone(), sent.clone());
         self.whole(async move {
             if sent.message.task_id.is_empty() {

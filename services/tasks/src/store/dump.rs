@@ -66,6 +66,11 @@ pub fn check(data_dir: &Path) -> Result<Report, OpenError> {
     guarded(data_dir, || check::check(&disk))
 }
 
+/// [`check`] of any disk.
+pub(super) fn check_keys<K: Kv>(kv: &K) -> Report {
+    check::check(kv).unwrap_or_else(|error| Report { problems: vec![error.0], ..Report::default() })
+}
+
 /// Writes the store in `data_dir` to a new file. The store must not be in use.
 ///
 /// # Errors

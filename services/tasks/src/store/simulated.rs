@@ -13,7 +13,7 @@ use weft_chassis::Env;
 use super::engine::KvStore;
 use super::group::gather;
 use super::kv::{Batch, Kv, Visit};
-use super::{Broken, OpenError};
+use super::{Broken, OpenError, Report};
 use crate::Settings;
 use crate::metrics::Meter;
 
@@ -51,6 +51,12 @@ impl Disk {
     #[must_use]
     pub fn unsynced(&self) -> usize {
         self.lock().unsynced.len()
+    }
+
+    /// Compares everything on it that is written twice; see [`super::check`].
+    #[must_use]
+    pub fn check(&self) -> Report {
+        super::dump::check_keys(self)
     }
 
     /// Syncs so far.
