@@ -49,9 +49,11 @@ pub fn decode<T: DeserializeOwned>(json: &[u8]) -> Result<T, JsonFault> {
     if scan.depth > MAX_DOCUMENT_DEPTH {
         return Err(fault::too_deep(json));
     }
-    match serde_json::from_slice(json) {
+    // Checked once as a whole, since the parser would check string by string.
+    let json = std::str::from_utf8(json).map_err(|error| fault::syntax(&error))?;
+    match serde_json::from_str(json) {
         Ok(message) if !scan.long_number => Ok(message),
-        Ok(message) => fault::inexact_number(json).map_or(Ok(message), Err),
+        Ok(message) => fault::inexact_number(json.as_bytes()).map_or(Ok(message), Err),
         Err(_) => Err(fault::of::<T>(json, scan.long_number)),
     }
 }

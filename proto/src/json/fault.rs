@@ -1,5 +1,7 @@
 //! What is wrong with a JSON text, and where.
 
+use std::fmt;
+
 use serde::{Serialize, de::DeserializeOwned, de::IgnoredAny};
 
 use super::{MAX_DOCUMENT_DEPTH, number, token};
@@ -27,18 +29,24 @@ impl JsonFault {
 
 /// Why `json` does not read as a `T`.
 #[cold]
-pub(super) fn of<T: DeserializeOwned>(json: &[u8], long_number: bool) -> JsonFault {
-    if let Err(error) = serde_json::from_slice::<IgnoredAny>(json) {
-        return JsonFault { path: String::new(), reason: clipped(error.to_string()), syntax: true };
+pub(super) fn of<T: DeserializeOwned>(json: &str, long_number: bool) -> JsonFault {
+    if let Err(error) = serde_json::from_str::<IgnoredAny>(json) {
+        return syntax(&error);
     }
-    if long_number && let Some(fault) = inexact_number(json) {
+    if long_number && let Some(fault) = inexact_number(json.as_bytes()) {
         return fault;
     }
-    let mut reader = serde_json::Deserializer::from_slice(json);
+    let mut reader = serde_json::Deserializer::from_str(json);
     match serde_path_to_error::deserialize::<_, T>(&mut reader) {
         Err(error) => located(&error),
         Ok(_) => JsonFault::new(String::new(), "cannot be read"),
     }
+}
+
+/// Text that is not JSON.
+#[cold]
+pub(super) fn syntax(error: &dyn fmt::Display) -> JsonFault {
+    JsonFault { path: String::new(), reason: clipped(error.to_string()), syntax: true }
 }
 
 /// Why `message` cannot be written.

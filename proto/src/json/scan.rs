@@ -12,6 +12,9 @@ pub(super) struct Scan {
 /// Every number of up to this many digits, without an exponent, survives the way through a double.
 const DIGITS_SAFE: usize = 15;
 
+/// Strings of up to this many bytes are searched byte by byte.
+const NEAR: usize = 48;
+
 /// Looks at brackets and numbers only; text that is not JSON gives some result, never a panic.
 pub(super) fn scan(json: &[u8]) -> Scan {
     let mut scan = Scan::default();
@@ -38,12 +41,21 @@ pub(super) fn scan(json: &[u8]) -> Scan {
 
 /// Index after the closing quote of a string whose first character is at `at`.
 pub(super) fn after_string(json: &[u8], mut at: usize) -> usize {
+    // Most strings are over before a vectorised search has been set up.
+    let near = json.len().min(at + NEAR);
+    while at < near {
+        match json[at] {
+            b'"' => return at + 1,
+            // Whatever is escaped does not end the string.
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
     while let Some(found) = json.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
         at += found + 1;
         if json[at - 1] == b'"' {
             return at;
         }
-        // Whatever is escaped does not end the string.
         at += 1;
     }
     json.len()
@@ -88,5 +100,16 @@ mod tests {
     fn brackets_in_strings_do_not_nest() {
         assert_eq!(scan(br#"{"a":["[[[[", {"\\":"\"{"}]}"#).depth, 3);
         assert_eq!(scan(b"]]][[").depth, 2);
+    }
+
+    #[test]
+    fn strings_end_at_their_own_quote_wherever_it_stands() {
+        for length in 0..3 * NEAR {
+            for inside in ["x", r#"\""#, r"\\", "\u{e9}"] {
+                let json = format!(r#""{}{inside}"[["#, "y".repeat(length));
+                assert_eq!(after_string(json.as_bytes(), 1), json.len() - 2, "{json}");
+                assert_eq!(after_string(&json.as_bytes()[..json.len() - 3], 1), json.len() - 3, "{json}");
+            }
+        }
     }
 }
