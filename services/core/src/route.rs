@@ -17,8 +17,9 @@ use weft_proto::weft::{Capability, Route};
 use crate::{Fault, message};
 use words::Words;
 
-/// A phrase that makes its capability take whatever no other capability matches.
-pub const ANYTHING: &str = "*";
+/// Ends a phrase that takes every text which begins with what stands before it, for example `echo *`. Alone it takes
+/// whatever no other capability matches.
+pub const REST: char = '*';
 
 /// Least BM25 score of a match.
 const SCORE_MIN: f32 = 1.2;
@@ -31,7 +32,9 @@ const MARGIN_MIN: f32 = 1.1;
 pub struct Index {
     capabilities: Vec<Capability>,
     by_id: HashMap<String, usize>,
-    /// The first capability with the phrase [`ANYTHING`].
+    /// Lower-case beginnings and whose they are, longest first.
+    beginnings: Vec<(String, usize)>,
+    /// The first capability that takes anything.
     fallback: Option<usize>,
     scorer: Scorer<usize>,
     vocabularies: Vec<HashSet<u32>>,
@@ -82,7 +85,8 @@ impl Index {
         }
         Index {
             by_id: capabilities.iter().enumerate().map(|(index, c)| (c.id.clone(), index)).collect(),
-            fallback: capabilities.iter().position(|c| c.phrases.iter().any(|phrase| phrase == ANYTHING)),
+            fallback: capabilities.iter().position(|c| beginnings_of(c).any(str::is_empty)),
+            beginnings: beginnings(&capabilities),
             input_modes: union(capabilities.iter().map(|c| c.input_modes.as_slice())),
             output_modes: union(capabilities.iter().map(|c| c.output_modes.as_slice())),
             capabilities,
@@ -149,9 +153,18 @@ impl Index {
                 text.push('\n');
             }
         }
-        let matched =
-            self.rank(&text).filter(Match::is_good).and_then(|m| self.by_id.get(m.capability).copied());
-        matched.or(self.fallback)
+        let ranked = || {
+            let best = self.rank(&text).filter(Match::is_good)?;
+            self.by_id.get(best.capability).copied()
+        };
+        self.begins(&text).or_else(ranked).or(self.fallback)
+    }
+
+    /// The capability that takes every text with such a beginning.
+    fn begins(&self, text: &str) -> Option<usize> {
+        let longest = self.beginnings.first()?.0.chars().count();
+        let start: String = text.trim_start().chars().take(longest).flat_map(char::to_lowercase).collect();
+        self.beginnings.iter().find(|(beginning, _)| start.starts_with(beginning)).map(|(_, index)| *index)
     }
 
     fn find(&self, field: &str, id: &str) -> Result<usize, Fault> {
@@ -179,6 +192,21 @@ fn text_of(capability: &Capability) -> String {
         texts.extend(list.iter().map(String::as_str));
     }
     texts.join("\n")
+}
+
+/// What stands before [`REST`] in the phrases that end in it.
+fn beginnings_of(capability: &Capability) -> impl Iterator<Item = &str> {
+    capability.phrases.iter().filter_map(|phrase| phrase.strip_suffix(REST))
+}
+
+fn beginnings(capabilities: &[Capability]) -> Vec<(String, usize)> {
+    let all =
+        capabilities.iter().enumerate().flat_map(|(index, c)| beginnings_of(c).map(move |b| (b, index)));
+    let mut all: Vec<_> =
+        all.filter(|(b, _)| !b.is_empty()).map(|(b, index)| (b.to_lowercase(), index)).collect();
+    // The sort is stable: of equal beginnings the one declared first wins.
+    all.sort_by_key(|(beginning, _)| std::cmp::Reverse(beginning.chars().count()));
+    all
 }
 
 /// No more than a few thousand of each, so that the share is exact enough.

@@ -125,10 +125,29 @@ fn media_types_are_held_against_the_chosen_capability() {
 #[test]
 fn a_capability_may_take_whatever_nothing_else_matches() {
     let mut any = capability("scenario.play", "Scenario", &[], &[]);
-    any.phrases = vec![ANYTHING.to_owned()];
+    any.phrases = vec!["*".to_owned()];
     let index = Index::new(vec![index().capabilities()[0].clone(), any]);
     assert_eq!(run(index.choose(&ask(vec![text("bake bread")], None))).0, "scenario.play");
     assert_eq!(run(index.choose(&ask(vec![text("which sectors moved most")], None))).0, "sector.movement");
+}
+
+#[test]
+fn a_beginning_takes_every_text_that_starts_with_it_and_the_longest_wins() {
+    let mut echo = capability("scenario.play", "Scenario", &[], &[]);
+    echo.phrases = vec!["Echo *".to_owned(), "回声*".to_owned()];
+    let mut loud = capability("scenario.shout", "Shout", &[], &[]);
+    loud.phrases = vec!["echo loud *".to_owned()];
+    let index = Index::new(vec![index().capabilities()[0].clone(), echo, loud]);
+    for (text, expected) in [
+        ("echo which sectors moved most", "scenario.play"),
+        ("  ECHO x", "scenario.play"),
+        ("回声你好", "scenario.play"),
+        ("echo loud x", "scenario.shout"),
+        ("echoes of the past", "-"),
+        ("which sectors moved most, echo", "sector.movement"),
+    ] {
+        assert_eq!(run(index.choose(&ask(vec![self::text(text)], None))).0, expected, "{text}");
+    }
 }
 
 #[test]
