@@ -297,3 +297,6 @@ impl Drop for Hop {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
