@@ -163,7 +163,8 @@ fn is_news(present: &Snapshot, next: &Snapshot, stale_ms: i64) -> bool {
         if (seen.as_millis() - earlier.as_millis()).abs() < stale_ms / 2 {
             health.seen = before.seen;
             // The text counts seconds of silence.
-            if health.state == before.state && health.state() == weft_proto::weft::health::State::Unreachable {
+            if health.state == before.state && health.state() == weft_proto::weft::health::State::Unreachable
+            {
                 health.detail.clone_from(&before.detail);
             }
         }

@@ -29,7 +29,8 @@ impl Files {
         for entry in fs::read_dir(dir).map_err(|error| failed(&shown, &error))? {
             let path = entry.map_err(|error| failed(&shown, &error))?.path();
             // Names that begin with a dot are editors' own.
-            let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|name| !name.starts_with('.'))
+            let Some(name) =
+                path.file_name().and_then(|name| name.to_str()).filter(|name| !name.starts_with('.'))
             else {
                 continue;
             };

@@ -30,7 +30,8 @@ impl Catalog for Grpc {
 
     async fn watch(&self, _: Request<WatchRequest>) -> Result<Response<Self::WatchStream>, Status> {
         let room = self.watchers.clone().try_acquire_owned();
-        let room = room.map_err(|_| status(Fault::exhausted("the catalog has as many readers as it takes", RETRY_MS)))?;
+        let room = room
+            .map_err(|_| status(Fault::exhausted("the catalog has as many readers as it takes", RETRY_MS)))?;
         let stop = self.env.stop().clone();
         // A slow reader misses what was overtaken, never the latest: that is all a snapshot is for.
         let snapshots = WatchStream::new(self.book.snapshots())

@@ -65,17 +65,18 @@ impl Reports {
 fn differences(node: &Node, served: Option<&[Tool]>) -> Vec<String> {
     let Some(served) = served else { return Vec::new() };
     let names = |tools: &[Tool]| tools.iter().map(|tool| tool.name.clone()).collect::<BTreeSet<_>>();
-    let tools = NodeTools {
-        node: node.id.clone(),
-        declared: names(&node.tools),
-        served: Some(names(served)),
-    };
+    let tools =
+        NodeTools { node: node.id.clone(), declared: names(&node.tools), served: Some(names(served)) };
     let lists = Lists { nodes: vec![tools], ..Lists::default() };
     let mut lines: Vec<String> = gate::differences(&lists).iter().map(ToString::to_string).collect();
     for declared in &node.tools {
         if served.iter().any(|tool| tool.name == declared.name && tool.read_only != declared.read_only) {
-            let (is, says) = if declared.read_only { ("read-only", "not") } else { ("not read-only", "that it is") };
-            lines.push(format!("tool {} of node {}: declared {is}, the running node says {says}", declared.name, node.id));
+            let (is, says) =
+                if declared.read_only { ("read-only", "not") } else { ("not read-only", "that it is") };
+            lines.push(format!(
+                "tool {} of node {}: declared {is}, the running node says {says}",
+                declared.name, node.id
+            ));
         }
     }
     lines

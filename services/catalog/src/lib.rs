@@ -43,7 +43,8 @@ pub struct Handle {
 /// Everything that is wrong in the folder.
 pub fn routes(settings: &Settings, env: &Env) -> Result<(Routes, Handle), Problems> {
     let book = Arc::new(Book::open(settings, env)?);
-    let watchers_max = usize::try_from(settings.watchers_max).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
+    let watchers_max =
+        usize::try_from(settings.watchers_max).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
     let watchers = Arc::new(Semaphore::new(watchers_max));
     let service = grpc::Grpc { book: book.clone(), env: env.clone(), watchers };
     env.spawn(look(book.clone(), env.clone(), Duration::from_millis(settings.poll_ms)));

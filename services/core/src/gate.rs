@@ -76,7 +76,8 @@ fn compare(sides: &[(Side, &BTreeSet<String>)], node: Option<&String>) -> Vec<Di
     for id in all {
         let (listed, missing): (Vec<_>, Vec<_>) = sides.iter().partition(|(_, ids)| ids.contains(id));
         if !missing.is_empty() {
-            let names = |sides: Vec<&(Side, &BTreeSet<String>)>| sides.into_iter().map(|(side, _)| *side).collect();
+            let names =
+                |sides: Vec<&(Side, &BTreeSet<String>)>| sides.into_iter().map(|(side, _)| *side).collect();
             let (listed, missing) = (names(listed), names(missing));
             found.push(Difference { id: id.clone(), node: node.cloned(), listed, missing });
         }
@@ -156,9 +157,18 @@ mod tests {
     #[test]
     fn a_capability_that_only_one_side_has_is_found_on_each_side() {
         let extra = || "x.y".to_owned();
-        check(|l| assert!(l.card.insert(extra())), &["capability x.y: in the card, not in dispatch and the console"]);
-        check(|l| assert!(l.dispatch.insert(extra())), &["capability x.y: in dispatch, not in the card and the console"]);
-        check(|l| assert!(l.console.insert(extra())), &["capability x.y: in the console, not in the card and dispatch"]);
+        check(
+            |l| assert!(l.card.insert(extra())),
+            &["capability x.y: in the card, not in dispatch and the console"],
+        );
+        check(
+            |l| assert!(l.dispatch.insert(extra())),
+            &["capability x.y: in dispatch, not in the card and the console"],
+        );
+        check(
+            |l| assert!(l.console.insert(extra())),
+            &["capability x.y: in the console, not in the card and dispatch"],
+        );
     }
 
     #[test]

@@ -28,7 +28,8 @@ impl Arguments {
             if name == LIMIT {
                 arguments.rows_max = limit(tool, value)?;
             } else if !tool.filters.contains(name) {
-                let known = tool.filters.iter().map(String::as_str).chain([LIMIT]).collect::<Vec<_>>().join(", ");
+                let known =
+                    tool.filters.iter().map(String::as_str).chain([LIMIT]).collect::<Vec<_>>().join(", ");
                 return Err(argument(name, format!("not an argument of this tool; it takes {known}")));
             } else if matches!(value.kind, Some(Kind::String(_) | Kind::Number(_) | Kind::Bool(_))) {
                 arguments.equal.insert(name.clone(), value.clone());

@@ -48,7 +48,9 @@ impl std::fmt::Display for Failure {
         match self {
             Failure::Unavailable(what) => write!(f, "the source cannot be read now: {what}"),
             Failure::Timeout => f.write_str("the source did not answer within the tool's time"),
-            Failure::TooLarge(bytes_max) => write!(f, "the source holds more than the {bytes_max} bytes this tool reads"),
+            Failure::TooLarge(bytes_max) => {
+                write!(f, "the source holds more than the {bytes_max} bytes this tool reads")
+            }
             Failure::Argument(name, remedy) => write!(f, "arguments.{name}: {remedy}"),
             Failure::NoRule => f.write_str("no rule of this scenario holds for the message"),
             Failure::Played { error, .. } => f.write_str(error),

@@ -95,7 +95,8 @@ impl Host {
     /// What is wrong with it; the present one stays.
     pub async fn reload(&self, manifest: Manifest) -> Result<(), Problems> {
         if manifest.node.id != self.shared.id {
-            let remedy = format!("this host is node \"{}\": keep the id, or start another host", self.shared.id);
+            let remedy =
+                format!("this host is node \"{}\": keep the id, or start another host", self.shared.id);
             let value = format!("\"{}\"", manifest.node.id);
             return Err(Problems(vec![Problem::new(&manifest.file, "node.id", value, remedy)]));
         }

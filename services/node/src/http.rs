@@ -74,10 +74,12 @@ async fn open(host: &Host, method: &str, headers: &HeaderMap, body: Body) -> Res
     let target_uri = host.target_uri();
     let call = IncomingCall { method, target_uri: &target_uri, headers, body: SealedBody::Bytes(&body) };
     let verifier = host.verifier();
-    let opened = verifier.open(&call, unix_seconds(host.env())).map_err(|fault| Refusal::seal(host, fault))?;
+    let opened =
+        verifier.open(&call, unix_seconds(host.env())).map_err(|fault| Refusal::seal(host, fault))?;
     Span::current().record("weft.caller", opened.peer);
-    let request: InvokeRequest = wire::read(&body)
-        .map_err(|reason| Refusal::new(StatusCode::BAD_REQUEST, "INVALID_REQUEST", format!("not a call: {reason}")))?;
+    let request: InvokeRequest = wire::read(&body).map_err(|reason| {
+        Refusal::new(StatusCode::BAD_REQUEST, "INVALID_REQUEST", format!("not a call: {reason}"))
+    })?;
     Span::current().record("weft.tool", request.tool.as_str());
     Span::current().record("weft.task.id", request.task_id.as_str());
     if opened.scope.strip_prefix("tool:") != Some(request.tool.as_str()) {
@@ -99,7 +101,9 @@ async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Refusal> {
             let reason = format!("the call is larger than the {bytes_max} bytes this node takes");
             Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "TOO_LARGE", reason))
         }
-        Err(_) => Err(Refusal::new(StatusCode::BAD_REQUEST, "INVALID_REQUEST", "the body broke off".to_owned())),
+        Err(_) => {
+            Err(Refusal::new(StatusCode::BAD_REQUEST, "INVALID_REQUEST", "the body broke off".to_owned()))
+        }
     }
 }
 
@@ -113,7 +117,8 @@ fn wants_events(headers: &HeaderMap) -> bool {
 /// One `data:` line an event.
 fn stream(host: &Host, call: Call, span: Span) -> Response {
     let silence = Duration::from_millis(host.settings().keep_alive_ms);
-    let frames = call.traced(span).map(|event| Ok::<_, Infallible>(Event::default().data(wire::text(&event))));
+    let frames =
+        call.traced(span).map(|event| Ok::<_, Infallible>(Event::default().data(wire::text(&event))));
     let mut response = Sse::new(frames).keep_alive(KeepAlive::new().interval(silence)).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

@@ -29,7 +29,7 @@ use file::File;
 pub struct Place {
     /// The folder that the manifest's paths start from; it is never written to.
     pub base_dir: PathBuf,
-    /// Where databases may be built; made when needed.
+    /// Where databases may be built, in a folder per node; made when needed.
     pub data_dir: PathBuf,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Opener<'a> {
 impl<'a> Opener<'a> {
     /// `node` names the folder for what is built.
     pub(crate) fn new(place: &'a Place, node: &str) -> Opener<'a> {
-        Opener { place, databases: sqlite::Databases::new(place.data_dir.join("nodes").join(node)) }
+        Opener { place, databases: sqlite::Databases::new(place.data_dir.join(node)) }
     }
 
     /// Opens a tool's source; nothing for a scenario. Blocks.
@@ -87,13 +87,13 @@ impl<'a> Opener<'a> {
                 Opened::HttpJson { fetch: Fetch::open(url, "application/json")?, pointer: pointer.clone() }
             }
             Source::Prometheus { text, metrics } => match text {
-                Text::File(name) => Opened::PrometheusFile {
-                    file: File::open(base, "file", name)?,
+                Text::File(name) => {
+                    Opened::PrometheusFile { file: File::open(base, "file", name)?, metrics: metrics.clone() }
+                }
+                Text::At(url) => Opened::PrometheusAt {
+                    fetch: Fetch::open(url, prometheus::ACCEPT)?,
                     metrics: metrics.clone(),
                 },
-                Text::At(url) => {
-                    Opened::PrometheusAt { fetch: Fetch::open(url, prometheus::ACCEPT)?, metrics: metrics.clone() }
-                }
             },
             Source::Network(table) => Opened::Network { root: PathBuf::from("/"), table: *table },
             Source::Scenario => return Ok(None),
@@ -118,7 +118,8 @@ impl Opened {
                 Some(fetch) => fetch.get(tool.bytes_max).await?,
                 None => Vec::new(),
             };
-            let permit = reads.acquire_owned().await.map_err(|_| Failure::Unavailable("the node stops".to_owned()))?;
+            let permit =
+                reads.acquire_owned().await.map_err(|_| Failure::Unavailable("the node stops".to_owned()))?;
             // Dropped with this future, so that a thread whose caller is gone ends soon.
             let (stop, _left) = Stop::pair();
             let done = tokio::task::spawn_blocking(move || {

@@ -17,7 +17,11 @@ pub(super) fn all(root: &Reader<'_>, home: Option<&weft::Node>) -> Vec<weft::Cap
     for section in root.tables("capability", CAPABILITIES_MAX) {
         let capability = one(section, home);
         if capabilities.iter().any(|earlier| earlier.id == capability.id) {
-            root.wrong("capability", format!("\"{}\" twice", capability.id), "give each capability an id of its own");
+            root.wrong(
+                "capability",
+                format!("\"{}\" twice", capability.id),
+                "give each capability an id of its own",
+            );
         }
         capabilities.push(capability);
     }
@@ -83,7 +87,11 @@ fn target(section: &Reader<'_>, home: Option<&weft::Node>) -> Option<weft::ToolT
         && !home.tools.iter().any(|served| served.name == tool)
     {
         let tools: Vec<_> = home.tools.iter().map(|t| t.name.as_str()).collect();
-        section.wrong("tool", format!("\"{tool}\""), format!("this node has no such tool; it has {}", tools.join(", ")));
+        section.wrong(
+            "tool",
+            format!("\"{tool}\""),
+            format!("this node has no such tool; it has {}", tools.join(", ")),
+        );
     }
     Some(weft::ToolTarget { node, tool })
 }

@@ -29,7 +29,8 @@ impl Fleet {
             if name == MESH_FILE {
                 Mesh::parse(text).map_or_else(|wrong| problems.extend(wrong.0), |read| mesh = Some(read));
             } else {
-                Manifest::parse(name, text).map_or_else(|wrong| problems.extend(wrong.0), |read| nodes.push(read));
+                Manifest::parse(name, text)
+                    .map_or_else(|wrong| problems.extend(wrong.0), |read| nodes.push(read));
             }
         }
         // Links between files are judged only when every file could be read: else they would blame the wrong one.
@@ -37,7 +38,12 @@ impl Fleet {
             return Err(Problems(problems));
         }
         let Some(mesh) = mesh else {
-            return Err(Problems(vec![Problem::new(MESH_FILE, "", "", "missing: every fleet declares its mesh in it")]));
+            return Err(Problems(vec![Problem::new(
+                MESH_FILE,
+                "",
+                "",
+                "missing: every fleet declares its mesh in it",
+            )]));
         };
         nodes.sort_by(|a, b| a.node.id.cmp(&b.node.id));
         let fleet = Fleet { mesh, nodes };

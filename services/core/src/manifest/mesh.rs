@@ -33,7 +33,11 @@ fn info(root: &Reader<'_>) -> weft::MeshInfo {
     };
     let documentation_url = section.text("documentation_url", 2_048);
     if !documentation_url.is_empty() && !node::is_http(&documentation_url) {
-        section.wrong("documentation_url", format!("\"{documentation_url}\""), "must be an absolute http(s) URL");
+        section.wrong(
+            "documentation_url",
+            format!("\"{documentation_url}\""),
+            "must be an absolute http(s) URL",
+        );
     }
     let info = weft::MeshInfo {
         name: section.required("name", 80, "the name people see"),

@@ -18,7 +18,9 @@ pub(super) fn manifest(root: &Reader<'_>) -> Manifest {
     let mut node = weft::Node::default();
     match root.table("node") {
         Some(section) => node = declared(section),
-        None if !root.has("node") => root.wrong("node", "", "declare the node in a section [node] with id, name, role"),
+        None if !root.has("node") => {
+            root.wrong("node", "", "declare the node in a section [node] with id, name, role")
+        }
         None => {}
     }
     let mut tools = Vec::new();
@@ -40,7 +42,11 @@ pub(super) fn manifest(root: &Reader<'_>) -> Manifest {
         root.wrong("scenario", "", "a tool of kind \"scenario\" needs at least one [[scenario.rule]]");
     }
     if !plays && !rules.is_empty() {
-        root.wrong("scenario", "declared", "no tool plays it: declare a tool with source = { kind = \"scenario\" }");
+        root.wrong(
+            "scenario",
+            "declared",
+            "no tool plays it: declare a tool with source = { kind = \"scenario\" }",
+        );
     }
     Manifest { file: String::new(), node, tools, capabilities, rules }
 }
@@ -63,7 +69,11 @@ fn declared(section: Reader<'_>) -> weft::Node {
             let remedy = "must be an Ed25519 public key: 43 characters of base64url without padding";
             section.wrong("public_key", format!("\"{public_key}\""), remedy);
         } else if seal != weft::SealMode::Ed25519 {
-            section.wrong("public_key", format!("\"{public_key}\""), "belongs to seal = \"ed25519\" only: remove one");
+            section.wrong(
+                "public_key",
+                format!("\"{public_key}\""),
+                "belongs to seal = \"ed25519\" only: remove one",
+            );
         }
     }
     let node = weft::Node {
@@ -94,7 +104,11 @@ fn seal(section: &Reader<'_>) -> weft::SealMode {
 fn tool(section: Reader<'_>) -> (weft::Tool, Tool) {
     let name = section.required("name", 64, "the tool's name, for example \"crm.customers\"");
     if !name.is_empty() && !is_id(&name, 64, "._") {
-        section.wrong("name", format!("\"{name}\""), "must be lower case letters, digits and inner `.`, `-`, `_`");
+        section.wrong(
+            "name",
+            format!("\"{name}\""),
+            "must be lower case letters, digits and inner `.`, `-`, `_`",
+        );
     }
     let description = section.required("description", 120, "one public line: what it answers");
     let source = match section.table("source") {
@@ -119,10 +133,18 @@ fn tool(section: Reader<'_>) -> (weft::Tool, Tool) {
     let whitelisted: BTreeSet<&String> = fields.iter().collect();
     let filters = section.texts("filters", FIELDS_MAX, 64);
     for filter in filters.iter().filter(|f| !whitelisted.contains(f)) {
-        section.wrong("filters", format!("\"{filter}\""), "must be one of `fields`: nobody may filter by what never leaves");
+        section.wrong(
+            "filters",
+            format!("\"{filter}\""),
+            "must be one of `fields`: nobody may filter by what never leaves",
+        );
     }
     if filters.iter().any(|f| f == "limit") {
-        section.wrong("filters", "\"limit\"", "every tool takes `limit` as a number of rows: rename the field");
+        section.wrong(
+            "filters",
+            "\"limit\"",
+            "every tool takes `limit` as a number of rows: rename the field",
+        );
     }
     let as_of = Some(section.text("as_of", 64)).filter(|field| !field.is_empty());
     if let Some(field) = as_of.as_ref().filter(|f| !whitelisted.contains(f)) {

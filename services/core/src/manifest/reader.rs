@@ -70,7 +70,11 @@ impl<'a> Reader<'a> {
             Value::String(text) if text.chars().count() <= chars_max => Some(text.clone()),
             Value::String(text) => {
                 let chars = text.chars().count();
-                self.wrong(key, format!("{chars} characters long"), format!("must be at most {chars_max} characters"));
+                self.wrong(
+                    key,
+                    format!("{chars} characters long"),
+                    format!("must be at most {chars_max} characters"),
+                );
                 None
             }
             other => {
@@ -88,12 +92,18 @@ impl<'a> Reader<'a> {
             return Vec::new();
         };
         if items.len() > count_max {
-            self.wrong(key, format!("{} entries long", items.len()), format!("must have at most {count_max} entries"));
+            self.wrong(
+                key,
+                format!("{} entries long", items.len()),
+                format!("must have at most {count_max} entries"),
+            );
         }
         let mut texts: Vec<String> = Vec::with_capacity(items.len());
         for item in items {
             match item {
-                Value::String(text) if text.is_empty() => self.wrong(key, "\"\"", "must not hold an empty text"),
+                Value::String(text) if text.is_empty() => {
+                    self.wrong(key, "\"\"", "must not hold an empty text")
+                }
                 Value::String(text) if texts.contains(text) => {
                     self.wrong(key, format!("\"{text}\" twice"), "must not hold the same text twice");
                 }
@@ -111,7 +121,9 @@ impl<'a> Reader<'a> {
     pub(super) fn number(&self, key: &'static str, default: u64, range: RangeInclusive<u64>) -> u64 {
         match self.value(key) {
             None => default,
-            Some(Value::Integer(n)) if u64::try_from(*n).is_ok_and(|n| range.contains(&n)) => n.unsigned_abs(),
+            Some(Value::Integer(n)) if u64::try_from(*n).is_ok_and(|n| range.contains(&n)) => {
+                n.unsigned_abs()
+            }
             Some(other) => {
                 let (min, max) = range.into_inner();
                 self.wrong(key, other, format!("must be a whole number from {min} to {max}"));
@@ -151,7 +163,11 @@ impl<'a> Reader<'a> {
             return Vec::new();
         };
         if items.len() > count_max {
-            self.wrong(key, format!("{} entries long", items.len()), format!("must have at most {count_max} entries"));
+            self.wrong(
+                key,
+                format!("{} entries long", items.len()),
+                format!("must have at most {count_max} entries"),
+            );
         }
         let mut tables = Vec::with_capacity(items.len());
         for (nth, item) in items.iter().enumerate() {
@@ -189,7 +205,11 @@ impl<'a> Reader<'a> {
     fn check_line(&self, key: &str, text: &str, chars_max: usize) {
         let chars = text.chars().count();
         if chars > chars_max {
-            self.wrong(key, format!("{chars} characters long"), format!("must be at most {chars_max} characters"));
+            self.wrong(
+                key,
+                format!("{chars} characters long"),
+                format!("must be at most {chars_max} characters"),
+            );
         }
         if text.chars().any(char::is_control) {
             self.wrong(key, format!("{text:?}"), "must be one line without control characters");

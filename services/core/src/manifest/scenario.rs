@@ -115,13 +115,20 @@ pub(super) fn rules(root: &Reader<'_>) -> Vec<Rule> {
             section.wrong("rule", format!("\"{}\" twice", rule.name), "give each rule a name of its own");
         }
         if let Some(earlier) = rules.iter().find(|earlier| earlier.when == When::default()) {
-            let remedy = format!("never played: rule \"{}\" before it has no condition; move that one last", earlier.name);
+            let remedy = format!(
+                "never played: rule \"{}\" before it has no condition; move that one last",
+                earlier.name
+            );
             section.wrong("rule", format!("\"{}\"", rule.name), remedy);
         }
         rules.push(rule);
     }
     if rules.is_empty() {
-        section.wrong("rule", if section.has("rule") { "empty" } else { "" }, "declare at least one [[scenario.rule]]");
+        section.wrong(
+            "rule",
+            if section.has("rule") { "empty" } else { "" },
+            "declare at least one [[scenario.rule]]",
+        );
     }
     section.finish();
     rules
@@ -133,7 +140,11 @@ fn rule(section: Reader<'_>) -> Rule {
     let mut steps: Vec<Step> = Vec::new();
     for inner in section.tables("step", STEPS_MAX) {
         if steps.last().is_some_and(ends) {
-            section.wrong("step", "after the end", "never played: the step before it ends the play; remove it");
+            section.wrong(
+                "step",
+                "after the end",
+                "never played: the step before it ends the play; remove it",
+            );
             break;
         }
         steps.extend(step::read(inner));
@@ -147,14 +158,17 @@ fn rule(section: Reader<'_>) -> Rule {
 
 fn when(section: Reader<'_>) -> When {
     let text = |key| Some(section.text(key, 200)).filter(|t| !t.is_empty());
-    let count = |key| section.has(key).then(|| section.number(key, 1, 1..=1_000)).and_then(|n| u32::try_from(n).ok());
+    let count =
+        |key| section.has(key).then(|| section.number(key, 1, 1..=1_000)).and_then(|n| u32::try_from(n).ok());
     let when = When {
         message_id_prefix: text("message_id_prefix"),
         text_equals: text("text_equals"),
         text_prefix: text("text_prefix"),
         text_contains: text("text_contains"),
         data_field: text("data_field"),
-        data_equals: section.value("data_equals").and_then(|value| step::json(&section, "data_equals", value)),
+        data_equals: section
+            .value("data_equals")
+            .and_then(|value| step::json(&section, "data_equals", value)),
         turn: count("turn"),
         attempt: count("attempt"),
     };

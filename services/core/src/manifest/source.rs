@@ -134,14 +134,22 @@ fn file(section: &Reader<'_>, key: &'static str) -> String {
 fn check_file(section: &Reader<'_>, key: &'static str, file: &str) {
     let inside = file.split('/').all(|part| !part.is_empty() && part != ".." && part != ".");
     if !file.is_empty() && (!inside || file.contains('\\')) {
-        section.wrong(key, format!("\"{file}\""), "must be a relative path that stays within the manifest's folder");
+        section.wrong(
+            key,
+            format!("\"{file}\""),
+            "must be a relative path that stays within the manifest's folder",
+        );
     }
 }
 
 fn pointer(section: &Reader<'_>) -> String {
     let pointer = section.text("pointer", 200);
     if !pointer.is_empty() && !pointer.starts_with('/') {
-        section.wrong("pointer", format!("\"{pointer}\""), "must be a JSON pointer like \"/data/rows\", or be left out");
+        section.wrong(
+            "pointer",
+            format!("\"{pointer}\""),
+            "must be a JSON pointer like \"/data/rows\", or be left out",
+        );
     }
     pointer
 }
@@ -178,7 +186,11 @@ fn sqlite(section: &Reader<'_>) -> Option<Source> {
             return None;
         }
         (false, false) => {
-            section.wrong("file", "", "name a database with `file`, or a script that builds one with `build`");
+            section.wrong(
+                "file",
+                "",
+                "name a database with `file`, or a script that builds one with `build`",
+            );
             return None;
         }
     };
@@ -200,7 +212,9 @@ fn tables(section: &Reader<'_>) -> BTreeMap<String, String> {
                 check_file(section, "csv", file);
                 tables.insert(table.clone(), file.to_owned());
             }
-            Some(_) => section.wrong("csv", format!("\"{table}\""), "table names are ASCII letters, digits and `_`"),
+            Some(_) => {
+                section.wrong("csv", format!("\"{table}\""), "table names are ASCII letters, digits and `_`")
+            }
             None => section.wrong("csv", file, "must be the name of a CSV file in quotes"),
         }
     }

@@ -45,7 +45,8 @@ fn check(from: &str, to: &str, parts: &[&str]) {
     assert!(GOOD.contains(from), "the good manifest lacks {from}");
     let text = GOOD.replacen(from, to, 1);
     let problems = parse(&text).expect_err(to).to_string();
-    let told = problems.lines().any(|line| line.starts_with("crm.toml: ") && parts.iter().all(|p| line.contains(p)));
+    let told =
+        problems.lines().any(|line| line.starts_with("crm.toml: ") && parts.iter().all(|p| line.contains(p)));
     assert!(told, "with {to:?}, no line has {parts:?}:\n{problems}");
 }
 
@@ -76,32 +77,63 @@ fn a_bad_node_names_key_value_and_remedy() {
     check("id = \"crm\"", "", &["`node.id` is missing", "the node's id"]);
     check("role = \"whom to call\"", "role = \"\"", &["`node.role`", "\"\"", "one line"]);
     check("role = \"whom to call\"", "role = \"a\\nb\"", &["`node.role`", "control characters"]);
-    check("role = \"whom to call\"", &format!("role = \"{}\"", "x".repeat(121)), &["`node.role`", "121", "at most 120"]);
-    check("name = \"Customers\"", "name = \"C\"\nnaam = 1", &["`node.naam`", "is 1", "not a known key", "address, id, name"]);
+    check(
+        "role = \"whom to call\"",
+        &format!("role = \"{}\"", "x".repeat(121)),
+        &["`node.role`", "121", "at most 120"],
+    );
+    check(
+        "name = \"Customers\"",
+        "name = \"C\"\nnaam = 1",
+        &["`node.naam`", "is 1", "not a known key", "address, id, name"],
+    );
 }
 
 #[test]
 fn a_bad_address_seal_or_key_names_key_value_and_remedy() {
-    let with = |line: &str, parts: &[&str]| check("name = \"Customers\"", &format!("name = \"C\"\n{line}"), parts);
-    for bad in ["crm:80", "ftp://crm", "http://", "http://u:p@crm", "http://crm/?a", "http://crm/#a", "http://a b"] {
+    let with =
+        |line: &str, parts: &[&str]| check("name = \"Customers\"", &format!("name = \"C\"\n{line}"), parts);
+    for bad in
+        ["crm:80", "ftp://crm", "http://", "http://u:p@crm", "http://crm/?a", "http://crm/#a", "http://a b"]
+    {
         with(&format!("address = \"{bad}\""), &["`node.address`", bad, "absolute http:// or https:// URL"]);
     }
     with("seal = \"none\"", &["`node.seal`", "\"none\"", "ed25519", "derived", "shared"]);
     with("public_key = \"abc\"", &["`node.public_key`", "\"abc\"", "43 characters"]);
     let key = "A".repeat(43);
-    with(&format!("seal = \"shared\"\npublic_key = \"{key}\""), &["`node.public_key`", "ed25519", "remove one"]);
+    with(
+        &format!("seal = \"shared\"\npublic_key = \"{key}\""),
+        &["`node.public_key`", "ed25519", "remove one"],
+    );
 }
 
 #[test]
 fn a_bad_tool_names_key_value_and_remedy() {
-    check("name = \"crm.customers\"", "name = \"Crm Customers\"", &["`tool(Crm Customers).name`", "lower case"]);
-    check("name = \"crm.play\"", "name = \"crm.customers\"", &["`tool`", "\"crm.customers\" twice", "name of its own"]);
-    check("description = \"customers by industry\"", &format!("description = \"{}\"", "x".repeat(121)), &[
-        "`tool(crm.customers).description`",
-        "at most 120",
-    ]);
-    check("fields = [\"name\", \"industry\"]", "", &["`tool(crm.customers).fields` is missing", "may leave the node"]);
-    check("fields = [\"name\", \"industry\"]", "fields = []", &["`tool(crm.customers).fields`", "empty", "at least one"]);
+    check(
+        "name = \"crm.customers\"",
+        "name = \"Crm Customers\"",
+        &["`tool(Crm Customers).name`", "lower case"],
+    );
+    check(
+        "name = \"crm.play\"",
+        "name = \"crm.customers\"",
+        &["`tool`", "\"crm.customers\" twice", "name of its own"],
+    );
+    check(
+        "description = \"customers by industry\"",
+        &format!("description = \"{}\"", "x".repeat(121)),
+        &["`tool(crm.customers).description`", "at most 120"],
+    );
+    check(
+        "fields = [\"name\", \"industry\"]",
+        "",
+        &["`tool(crm.customers).fields` is missing", "may leave the node"],
+    );
+    check(
+        "fields = [\"name\", \"industry\"]",
+        "fields = []",
+        &["`tool(crm.customers).fields`", "empty", "at least one"],
+    );
     check("fields = [\"name\",", "fields = [\"industry\",", &["fields", "\"industry\" twice"]);
     check("fields = [\"name\", \"industry\"]", "fields = \"name\"", &["fields", "\"name\"", "list of texts"]);
     check("filters = [\"industry\"]", "filters = [\"phone\"]", &["filters", "\"phone\"", "one of `fields`"]);
@@ -111,7 +143,11 @@ fn a_bad_tool_names_key_value_and_remedy() {
     check("filters = [\"industry\"]", "rows_max = -5", &["rows_max", "-5", "whole number"]);
     check("filters = [\"industry\"]", "bytes_max = 1", &["bytes_max", "is 1", "from 1024"]);
     check("filters = [\"industry\"]", "timeout_ms = 0", &["timeout_ms", "is 0", "from 1"]);
-    check("filters = [\"industry\"]", "row_max = 5", &["`tool(crm.customers).row_max`", "is 5", "not a known key", "rows_max"]);
+    check(
+        "filters = [\"industry\"]",
+        "row_max = 5",
+        &["`tool(crm.customers).row_max`", "is 5", "not a known key", "rows_max"],
+    );
 }
 
 #[test]
@@ -125,36 +161,68 @@ fn a_bad_source_names_key_value_and_remedy() {
     for bad in ["/etc/passwd", "../a.json", "a/../b", "a//b", "./a", "a\\\\b"] {
         with(&format!("{{ kind = \"json\", file = \"{bad}\" }}"), &["source.file`", "stays within"]);
     }
-    with("{ kind = \"json\", file = \"a\", pointer = \"rows\" }", &["source.pointer`", "\"rows\"", "/data/rows"]);
+    with(
+        "{ kind = \"json\", file = \"a\", pointer = \"rows\" }",
+        &["source.pointer`", "\"rows\"", "/data/rows"],
+    );
     with("{ kind = \"json\", file = \"a\", query = \"x\" }", &["source.query`", "not a known key"]);
     with("{ kind = \"csv\", file = \"a\", delimiter = \";;\" }", &["source.delimiter`", "at most 1"]);
     with("{ kind = \"sqlite\", query = \"SELECT 1\" }", &["source.file` is missing", "`build`"]);
-    with("{ kind = \"sqlite\", file = \"a\", build = \"b\", query = \"SELECT 1\" }", &["source.file`", "not both"]);
+    with(
+        "{ kind = \"sqlite\", file = \"a\", build = \"b\", query = \"SELECT 1\" }",
+        &["source.file`", "not both"],
+    );
     with("{ kind = \"sqlite\", file = \"a\" }", &["source.query` is missing", "one SELECT"]);
-    with("{ kind = \"sqlite\", file = \"a\", query = \"DROP TABLE a\" }", &["source.query`", "DROP TABLE", "one SELECT"]);
-    with("{ kind = \"sqlite\", build = \"a\", csv = { \"a b\" = \"c\" }, query = \"SELECT 1\" }", &["source.csv`", "a b"]);
-    with("{ kind = \"sqlite\", build = \"a\", csv = { a = \"../c\" }, query = \"SELECT 1\" }", &["csv`", "stays within"]);
+    with(
+        "{ kind = \"sqlite\", file = \"a\", query = \"DROP TABLE a\" }",
+        &["source.query`", "DROP TABLE", "one SELECT"],
+    );
+    with(
+        "{ kind = \"sqlite\", build = \"a\", csv = { \"a b\" = \"c\" }, query = \"SELECT 1\" }",
+        &["source.csv`", "a b"],
+    );
+    with(
+        "{ kind = \"sqlite\", build = \"a\", csv = { a = \"../c\" }, query = \"SELECT 1\" }",
+        &["csv`", "stays within"],
+    );
     for bad in ["file:///etc/passwd", "http://u:p@h/", "http://h/#f", "h"] {
         with(&format!("{{ kind = \"http_json\", url = \"{bad}\" }}"), &["source.url`", bad, "absolute http"]);
     }
-    with("{ kind = \"http_json\", url = \"http://h/\", private = \"yes\" }", &["source.private`", "true or false"]);
-    with("{ kind = \"prometheus\", url = \"http://h/\" }", &["source.metrics` is missing", "names of the metrics"]);
-    with("{ kind = \"prometheus\", url = \"http://h/\", file = \"a\", metrics = [\"up\"] }", &["source.file`", "not both"]);
+    with(
+        "{ kind = \"http_json\", url = \"http://h/\", private = \"yes\" }",
+        &["source.private`", "true or false"],
+    );
+    with(
+        "{ kind = \"prometheus\", url = \"http://h/\" }",
+        &["source.metrics` is missing", "names of the metrics"],
+    );
+    with(
+        "{ kind = \"prometheus\", url = \"http://h/\", file = \"a\", metrics = [\"up\"] }",
+        &["source.file`", "not both"],
+    );
     with("{ kind = \"network\", table = \"packets\" }", &["source.table`", "\"packets\"", "neighbours"]);
 }
 
 #[test]
 fn a_bad_capability_names_key_value_and_remedy() {
     check("id = \"customer.reach\"", "id = \"reach\"", &["`capability(reach).id`", "group.verb"]);
-    check("tool = \"crm.customers\"", "tool = \"crm.custom\"", &[
-        "`capability(customer.reach).tool`",
-        "\"crm.custom\"",
-        "it has crm.customers, crm.play",
-    ]);
+    check(
+        "tool = \"crm.customers\"",
+        "tool = \"crm.custom\"",
+        &["`capability(customer.reach).tool`", "\"crm.custom\"", "it has crm.customers, crm.play"],
+    );
     check("tool = \"crm.customers\"", "", &["`capability(customer.reach).tool` is missing"]);
-    check("examples = [\"whom to call?\"]", "", &["`capability(customer.reach).examples` is missing", "one question"]);
+    check(
+        "examples = [\"whom to call?\"]",
+        "",
+        &["`capability(customer.reach).examples` is missing", "one question"],
+    );
     check("examples = [\"whom to call?\"]", "examples = [\"\"]", &["examples", "empty text"]);
-    check("examples = [\"whom to call?\"]", "examples = [\"a\"]\noutput_modes = [\"text\"]", &["output_modes", "\"text\"", "media type"]);
+    check(
+        "examples = [\"whom to call?\"]",
+        "examples = [\"a\"]\noutput_modes = [\"text\"]",
+        &["output_modes", "\"text\"", "media type"],
+    );
     let again = "[[capability]]\nid = \"customer.reach\"\nname = \"R\"\ndescription = \"d\"\nexamples = [\"e\"]\n\
                  tool = \"crm.customers\"\n[[scenario.rule]]";
     check("[[scenario.rule]]", again, &["`capability`", "\"customer.reach\" twice", "id of its own"]);
@@ -176,10 +244,25 @@ fn a_bad_scenario_names_key_value_and_remedy() {
     with("status = \"completed\"\nrepeat = 2", &["repeat`", "is 2", "ends the play"]);
     with("drop = true\ndelay_ms = 9999999", &["delay_ms`", "9999999", "to 600000"]);
     with("drop = true\n[[scenario.rule.step]]\ndrop = true", &["step`", "never played"]);
-    with("drop = true\n[[scenario.rule]]\nname = \"late\"\n[[scenario.rule.step]]\ndrop = true", &["\"late\"", "move that one last"]);
-    check("[[scenario.rule.step]]", "[scenario.rule.when]\ndata_equals = 1\n[[scenario.rule.step]]", &["data_field` is missing"]);
-    check("[[scenario.rule.step]]", "[scenario.rule.when]\ntext = \"a\"\n[[scenario.rule.step]]", &["when.text`", "text_prefix"]);
-    check("source = { kind = \"scenario\" }", "source = { kind = \"json\", file = \"a\" }\nfields = [\"a\"]", &["`scenario`", "no tool plays it"]);
+    with(
+        "drop = true\n[[scenario.rule]]\nname = \"late\"\n[[scenario.rule.step]]\ndrop = true",
+        &["\"late\"", "move that one last"],
+    );
+    check(
+        "[[scenario.rule.step]]",
+        "[scenario.rule.when]\ndata_equals = 1\n[[scenario.rule.step]]",
+        &["data_field` is missing"],
+    );
+    check(
+        "[[scenario.rule.step]]",
+        "[scenario.rule.when]\ntext = \"a\"\n[[scenario.rule.step]]",
+        &["when.text`", "text_prefix"],
+    );
+    check(
+        "source = { kind = \"scenario\" }",
+        "source = { kind = \"json\", file = \"a\" }\nfields = [\"a\"]",
+        &["`scenario`", "no tool plays it"],
+    );
 }
 
 #[test]
@@ -216,16 +299,28 @@ fn what_is_wrong_between_files_names_both() {
         assert!(problems.lines().any(|line| parts.iter().all(|p| line.contains(p))), "{parts:?}: {problems}");
     };
     fails(&[("crm.toml", GOOD)], &["mesh.toml", "missing"]);
-    fails(&[(MESH_FILE, MESH), ("a.toml", GOOD), ("b.toml", GOOD)], &["b.toml", "node.id", "\"crm\"", "a.toml"]);
+    fails(
+        &[(MESH_FILE, MESH), ("a.toml", GOOD), ("b.toml", GOOD)],
+        &["b.toml", "node.id", "\"crm\"", "a.toml"],
+    );
     let twin = GOOD.replace("\"crm\"", "\"b\"");
-    fails(&[(MESH_FILE, MESH), ("a.toml", GOOD), ("b.toml", &twin)], &["\"customer.reach\"", "change one id"]);
+    fails(
+        &[(MESH_FILE, MESH), ("a.toml", GOOD), ("b.toml", &twin)],
+        &["\"customer.reach\"", "change one id"],
+    );
     let dangling = |node: &str, tool: &str| {
         format!(
             "{MESH}[[capability]]\nid = \"a.b\"\nname = \"n\"\ndescription = \"d\"\nexamples = [\"e\"]\n\
              node = \"{node}\"\ntool = \"{tool}\"\n"
         )
     };
-    fails(&[(MESH_FILE, &dangling("lan", "x")), ("a.toml", GOOD)], &[MESH_FILE, "capability(a.b).node", "\"lan\"", "crm"]);
-    fails(&[(MESH_FILE, &dangling("crm", "x")), ("a.toml", GOOD)], &[MESH_FILE, "capability(a.b).tool", "\"x\"", "crm.play"]);
+    fails(
+        &[(MESH_FILE, &dangling("lan", "x")), ("a.toml", GOOD)],
+        &[MESH_FILE, "capability(a.b).node", "\"lan\"", "crm"],
+    );
+    fails(
+        &[(MESH_FILE, &dangling("crm", "x")), ("a.toml", GOOD)],
+        &[MESH_FILE, "capability(a.b).tool", "\"x\"", "crm.play"],
+    );
     fails(&[(MESH_FILE, "[mesh]\nname = 1"), ("a.toml", GOOD)], &[MESH_FILE, "mesh.name", "is 1"]);
 }

@@ -76,7 +76,8 @@ impl Play {
             Parts::Listed(parts) => parts.iter().map(|part| self.filled(part)).collect(),
         };
         let (name, description) = (template.name.clone(), template.description.clone());
-        let artifact = a2a::Artifact { artifact_id: id, name, description, parts, ..a2a::Artifact::default() };
+        let artifact =
+            a2a::Artifact { artifact_id: id, name, description, parts, ..a2a::Artifact::default() };
         let chunk = ArtifactChunk {
             artifact: Some(artifact),
             append: template.chunked && self.repetition > 1,

@@ -23,9 +23,13 @@ impl Table {
     /// Every field that may leave is a column.
     pub(crate) fn check(&self, tool: &Tool, name: &str) -> Result<(), Misfit> {
         let misfit = |remedy: String| Misfit { key: "file", value: format!("\"{name}\""), remedy };
-        let bytes = self.file.read(tool.bytes_max).map_err(|failure| misfit(format!("{failure}; raise `bytes_max`")))?;
+        let bytes = self
+            .file
+            .read(tool.bytes_max)
+            .map_err(|failure| misfit(format!("{failure}; raise `bytes_max`")))?;
         let mut reader = self.reader(&bytes);
-        let columns = reader.headers().map_err(|error| misfit(format!("not CSV with a header line: {error}")))?;
+        let columns =
+            reader.headers().map_err(|error| misfit(format!("not CSV with a header line: {error}")))?;
         for field in tool.fields.iter().chain(&self.numbers) {
             if !columns.iter().any(|column| column == field) {
                 let known = columns.iter().collect::<Vec<_>>().join(", ");

@@ -1,10 +1,13 @@
 //! One bounded GET: no redirects, no proxy, no cookies, and no private address unless the manifest allows it.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::ACCEPT;
+use rustls::ClientConfig;
+use rustls_platform_verifier::BuilderVerifierExt;
 use weft_core::manifest::source::Url;
 
 use crate::failure::Failure;
@@ -38,7 +41,8 @@ impl Fetch {
             .no_proxy()
             .connect_timeout(CONNECT)
             .pool_max_idle_per_host(1)
-            .user_agent("weft-node");
+            .user_agent(concat!("weft-node/", env!("CARGO_PKG_VERSION")))
+            .tls_backend_preconfigured(tls().map_err(misfit)?);
         if !url.private {
             builder = builder.dns_resolver(PublicOnly);
         }
@@ -56,7 +60,10 @@ impl Fetch {
         let sent = self.client.get(self.url.clone()).header(ACCEPT, self.accept).send().await;
         let mut response = sent.map_err(|error| failed(&error.without_url()))?;
         if response.status() != reqwest::StatusCode::OK {
-            return Err(Failure::Unavailable(format!("it answered HTTP status {}", response.status().as_u16())));
+            return Err(Failure::Unavailable(format!(
+                "it answered HTTP status {}",
+                response.status().as_u16()
+            )));
         }
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error.without_url()))? {
@@ -69,6 +76,22 @@ impl Fetch {
     }
 }
 
+/// Handed to the client, so that nothing has to be installed for the whole process.
+fn tls() -> Result<ClientConfig, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let versions = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| format!("TLS cannot be set up: {error}"))?;
+    Ok(match versions.clone().with_platform_verifier() {
+        Ok(verified) => verified.with_no_client_auth(),
+        Err(error) => {
+            // A machine without certificate authorities can still read sources over plain HTTP.
+            tracing::warn!(%error, "no certificate authorities here: sources behind https cannot be read");
+            versions.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
+        }
+    })
+}
+
 /// Resolves names to public addresses only; the address that is connected to is the one that was judged.
 #[derive(Debug)]
 struct PublicOnly;
@@ -77,7 +100,8 @@ impl Resolve for PublicOnly {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let public: Vec<SocketAddr> = found.filter(|address| addresses::is_public(address.ip())).collect();
+            let public: Vec<SocketAddr> =
+                found.filter(|address| addresses::is_public(address.ip())).collect();
             if public.is_empty() {
                 return Err("the name has no public address".into());
             }

@@ -16,8 +16,9 @@ pub(crate) fn rows(document: &[u8], pointer: &str, sink: &mut Sink<'_>) -> Resul
         tracing::warn!(reason, "a source is not JSON");
         Failure::Unavailable("it is not the JSON that was expected".to_owned())
     })?;
-    let found = at(&document, pointer)
-        .ok_or_else(|| Failure::Unavailable("the document does not have the place that holds the rows".to_owned()))?;
+    let found = at(&document, pointer).ok_or_else(|| {
+        Failure::Unavailable("the document does not have the place that holds the rows".to_owned())
+    })?;
     match &found.kind {
         Some(Kind::List(list)) => {
             for row in &list.values {

@@ -90,3 +90,6 @@ fn dns(system: &System) -> Result<Vec<Row>, Failure> {
     }
     Ok(rows)
 }
+
+#[cfg(test)]
+mod tests;

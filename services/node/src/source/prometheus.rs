@@ -25,7 +25,8 @@ struct Sample<'t> {
 
 /// Offers every sample whose metric is among `metrics`, in the order of the text.
 pub(crate) fn rows(text: &[u8], metrics: &[String], sink: &mut Sink<'_>) -> Result<(), Failure> {
-    let text = std::str::from_utf8(text).map_err(|_| Failure::Unavailable("it is not UTF-8 text".to_owned()))?;
+    let text =
+        std::str::from_utf8(text).map_err(|_| Failure::Unavailable("it is not UTF-8 text".to_owned()))?;
     for (nth, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -138,8 +139,13 @@ mod tests {
 
     #[test]
     fn a_sample_is_read_with_its_labels_value_and_time() {
-        let read = sample(r#"http_requests_total{method="post",code="2\"0\\0",path="a,b} c"} 1027 1395066363000"#).unwrap();
-        assert_eq!((read.metric, read.value, read.timestamp), ("http_requests_total", "1027", Some("1395066363000")));
+        let read =
+            sample(r#"http_requests_total{method="post",code="2\"0\\0",path="a,b} c"} 1027 1395066363000"#)
+                .unwrap();
+        assert_eq!(
+            (read.metric, read.value, read.timestamp),
+            ("http_requests_total", "1027", Some("1395066363000"))
+        );
         let labels: Vec<_> = read.labels.values().map(String::as_str).collect();
         assert_eq!(labels, ["2\"0\\0", "post", "a,b} c"].map(|s| s).to_vec());
         assert_eq!(sample("up 1").unwrap().labels, BTreeMap::new());
@@ -149,7 +155,16 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_sample_is_refused() {
-        for bad in ["up", "1up 1", "up{a} 1", "up{a=b} 1", "up{a=\"b} 1", "up{a=\"b\"", "up 1 2 3", r#"up{a="1",a="2"} 1"#] {
+        for bad in [
+            "up",
+            "1up 1",
+            "up{a} 1",
+            "up{a=b} 1",
+            "up{a=\"b} 1",
+            "up{a=\"b\"",
+            "up 1 2 3",
+            r#"up{a="1",a="2"} 1"#,
+        ] {
             assert_eq!(sample(bad), None, "{bad}");
         }
     }

@@ -52,9 +52,7 @@ impl Databases {
     /// Opens a database; builds it when it is one to build.
     pub(crate) fn open(&mut self, base: &Path, database: &Database) -> Result<Handle, Misfit> {
         match database {
-            Database::File(name) => {
-                Ok(Handle::File(File::open(base, "file", name)?.path().to_owned()))
-            }
+            Database::File(name) => Ok(Handle::File(File::open(base, "file", name)?.path().to_owned())),
             Database::Built { script, tables } => {
                 if let Some(built) = self.built.get(database) {
                     return Ok(Handle::Built(built.clone()));
@@ -88,8 +86,10 @@ impl Query {
     /// Prepares the statement once, to see that it reads, and that it gives every field that may leave.
     pub(crate) fn open(database: Handle, statement: &str, tool: &Tool) -> Result<Query, Misfit> {
         let misfit = |remedy: String| Misfit { key: "query", value: statement.to_owned(), remedy };
-        let connection = database.connect().map_err(|error| misfit(format!("the database does not open: {error}")))?;
-        let prepared = connection.prepare(statement).map_err(|error| misfit(format!("SQLite refuses it: {error}")))?;
+        let connection =
+            database.connect().map_err(|error| misfit(format!("the database does not open: {error}")))?;
+        let prepared =
+            connection.prepare(statement).map_err(|error| misfit(format!("SQLite refuses it: {error}")))?;
         if !prepared.readonly() {
             return Err(misfit("must only read".to_owned()));
         }
@@ -137,7 +137,9 @@ fn cell(name: &str, value: ValueRef<'_>) -> Result<Option<Value>, Failure> {
         ValueRef::Real(n) => number::double(n),
         ValueRef::Text(text) => number::text(String::from_utf8_lossy(text)),
         ValueRef::Blob(_) => {
-            return Err(Failure::Unavailable(format!("column `{name}` holds bytes: select a text or a number")));
+            return Err(Failure::Unavailable(format!(
+                "column `{name}` holds bytes: select a text or a number"
+            )));
         }
     }))
 }

@@ -20,18 +20,28 @@ const ACTIONS: [&str; 5] = ["status", "artifact", "answer", "fail", "drop"];
 pub(super) fn read(section: Reader<'_>) -> Option<Step> {
     let named: Vec<_> = ACTIONS.into_iter().filter(|key| section.has(key)).collect();
     if let [_, second, ..] = named[..] {
-        section.wrong(second, "a second action", "one step does one of status, artifact, answer, fail, drop: split it");
+        section.wrong(
+            second,
+            "a second action",
+            "one step does one of status, artifact, answer, fail, drop: split it",
+        );
     }
     let action = match named.first().copied() {
         None => {
             if !section.has("delay_ms") {
-                section.wrong("delay_ms", "", "a step needs status, artifact, answer, fail, drop or a delay_ms");
+                section.wrong(
+                    "delay_ms",
+                    "",
+                    "a step needs status, artifact, answer, fail, drop or a delay_ms",
+                );
             }
             Some(Action::Wait)
         }
         Some("status") => status(&section),
         Some("artifact") => section.table("artifact").map(|inner| Action::Artifact(artifact(inner))),
-        Some("answer") => section.value("answer").and_then(|v| json(&section, "answer", v)).map(Action::Answer),
+        Some("answer") => {
+            section.value("answer").and_then(|v| json(&section, "answer", v)).map(Action::Answer)
+        }
         Some("fail") => section.table("fail").map(fail),
         Some(_) => {
             if !section.flag("drop") {
@@ -112,7 +122,8 @@ fn fail(section: Reader<'_>) -> Action {
     if !code.chars().all(shape) {
         section.wrong("code", format!("\"{code}\""), "must be upper case letters, digits and `_`");
     }
-    let error = section.prose("text", TEXT_CHARS_MAX).unwrap_or_else(|| "this failure was asked for".to_owned());
+    let error =
+        section.prose("text", TEXT_CHARS_MAX).unwrap_or_else(|| "this failure was asked for".to_owned());
     section.finish();
     Action::Fail { code, error }
 }
@@ -137,11 +148,20 @@ fn listed(section: Reader<'_>) -> Option<a2a::Part> {
         contents.push(Content::Url(url));
     }
     if contents.len() != 1 {
-        section.wrong("text", format!("one of {} contents", contents.len()), "a part has exactly one of text, data, raw, url");
+        section.wrong(
+            "text",
+            format!("one of {} contents", contents.len()),
+            "a part has exactly one of text, data, raw, url",
+        );
     }
     let (filename, media_type) = (section.text("filename", 200), section.text("media_type", 100));
     section.finish();
-    contents.pop().map(|content| a2a::Part { content: Some(content), filename, media_type, ..a2a::Part::default() })
+    contents.pop().map(|content| a2a::Part {
+        content: Some(content),
+        filename,
+        media_type,
+        ..a2a::Part::default()
+    })
 }
 
 fn part(content: Content) -> a2a::Part {

@@ -52,7 +52,8 @@ pub(super) fn routes(system: &System) -> Result<Vec<Route>, Failure> {
     for line in text.lines().skip(1) {
         let columns: Vec<&str> = line.split_ascii_whitespace().collect();
         let [interface, destination, gateway, _, _, _, metric, mask, ..] = columns[..] else { continue };
-        let (Some(destination), Some(gateway), Some(mask)) = (hex(destination), hex(gateway), hex(mask)) else {
+        let (Some(destination), Some(gateway), Some(mask)) = (hex(destination), hex(gateway), hex(mask))
+        else {
             continue;
         };
         let prefix = u8::try_from(u32::from(mask).leading_ones()).unwrap_or(32);
@@ -88,7 +89,8 @@ fn v4(trie: &str, routes: &[Route]) -> Vec<Address> {
         if found.iter().any(|known| known.address == address) {
             continue;
         }
-        let connected = routes.iter().filter(|r| r.gateway.is_unspecified() && r.prefix > 0 && holds(r, address));
+        let connected =
+            routes.iter().filter(|r| r.gateway.is_unspecified() && r.prefix > 0 && holds(r, address));
         let (interface, prefix) = match connected.max_by_key(|r| r.prefix) {
             Some(route) => (route.interface.clone(), route.prefix),
             None if address.is_loopback() => ("lo".to_owned(), 8),

@@ -20,7 +20,9 @@ pub(super) fn interfaces(system: &System) -> Result<Vec<Row>, Failure> {
     let addresses = address::addresses(system)?;
     let mut rows = Vec::new();
     for name in system.links() {
-        let file = |what: &str| system.maybe(&format!("sys/class/net/{name}/{what}")).map(|text| text.trim().to_owned());
+        let file = |what: &str| {
+            system.maybe(&format!("sys/class/net/{name}/{what}")).map(|text| text.trim().to_owned())
+        };
         let own = addresses.iter().filter(|a| a.interface == name);
         let own = own.map(|a| format!("{}/{}", a.address, a.prefix)).collect::<Vec<_>>().join(" ");
         let mut row = Row::from([

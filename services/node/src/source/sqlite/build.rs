@@ -73,11 +73,15 @@ impl Built {
         fs::create_dir_all(dir).map_err(|e| format!("the data folder cannot be made: {e}"))?;
         let fresh = self.target.with_extension("new");
         match fs::remove_file(&fresh) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(format!("a left-over cannot be removed: {e}")),
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                return Err(format!("a left-over cannot be removed: {e}"));
+            }
             _ => {}
         }
-        let script = fs::read_to_string(self.script.path()).map_err(|e| format!("the script cannot be read: {e}"))?;
-        let mut connection = Connection::open(&fresh).map_err(|e| format!("cannot build in the data folder: {e}"))?;
+        let script =
+            fs::read_to_string(self.script.path()).map_err(|e| format!("the script cannot be read: {e}"))?;
+        let mut connection =
+            Connection::open(&fresh).map_err(|e| format!("cannot build in the data folder: {e}"))?;
         // It can be made again at any time: no need to wait for the disk.
         let script = format!("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;\n{script}");
         connection.execute_batch(&script).map_err(|e| format!("the script fails: {e}"))?;
