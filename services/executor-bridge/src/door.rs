@@ -1,6 +1,5 @@
 //! The one way out: every call to a node is made here — sealed, traced, bounded, and every failure given its name.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use weft_proto::json;
 use weft_proto::weft::signer_client::SignerClient;
 use weft_proto::weft::{About, Header, InvokeRequest, SignRequest};
 
+use crate::Hosted;
 use crate::directory::Place;
 use crate::failure::Failure;
 use crate::metrics::Metrics;
@@ -50,7 +50,7 @@ pub(crate) struct Door {
     pub(crate) limits: Limits,
     caller: String,
     signer: SignerClient<Peer>,
-    hosted: HashMap<String, Peer>,
+    hosted: Hosted,
     client: reqwest::Client,
     metrics: Metrics,
 }
@@ -78,7 +78,7 @@ impl Door {
     pub(crate) fn new(
         settings: &Settings,
         signer: Peer,
-        hosted: HashMap<String, Peer>,
+        hosted: impl Into<Hosted>,
         metrics: Metrics,
     ) -> Result<Door, String> {
         let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
@@ -91,7 +91,7 @@ impl Door {
             },
             caller: settings.worker.clone(),
             signer: SignerClient::new(signer),
-            hosted,
+            hosted: hosted.into(),
             client: http_client::client(Duration::from_millis(settings.connect_ms))?,
             metrics,
         })
@@ -199,17 +199,11 @@ impl Door {
             let reason = "it is declared as hosted here, and is not".to_owned();
             return Err(Failure::Unreachable(reason));
         };
-        hosted::send(peer.clone(), request).await.map(Reply::near)
+        hosted::send(peer, request).await.map(Reply::near)
     }
 
     /// The headers of a call: hop data, and the seal over it, the target and the body.
-    async fn seal(
-        &self,
-        call: &Call<'_>,
-        uri: &str,
-        body: &[u8],
-        span: &Span,
-    ) -> Result<HeaderMap, Failure> {
+    async fn seal(&self, call: &Call<'_>, uri: &str, body: &[u8], span: &Span) -> Result<HeaderMap, Failure> {
         let (traceparent, tracestate) = trace::texts(span);
         let covered = [
             (weft_seal::header::DEPTH, DEPTH.to_owned()),

@@ -52,6 +52,30 @@ pub struct Upstreams {
     pub signer: Peer,
 }
 
+/// The nodes of this process, by id; each takes `POST /peer/invoke` and `GET /peer/about`. They may come and go.
+#[derive(Clone)]
+pub struct Hosted(watch::Receiver<HashMap<String, Peer>>);
+
+impl Hosted {
+    /// The node of this id, as it is now.
+    fn get(&self, id: &str) -> Option<Peer> {
+        self.0.borrow().get(id).cloned()
+    }
+}
+
+impl From<watch::Receiver<HashMap<String, Peer>>> for Hosted {
+    fn from(nodes: watch::Receiver<HashMap<String, Peer>>) -> Hosted {
+        Hosted(nodes)
+    }
+}
+
+/// Nodes that stay as they are.
+impl From<HashMap<String, Peer>> for Hosted {
+    fn from(nodes: HashMap<String, Peer>) -> Hosted {
+        Hosted(watch::channel(nodes).1)
+    }
+}
+
 /// A running bridge. Cheap to clone; dropping it stops nothing.
 #[derive(Clone)]
 pub struct Handle(Arc<Bridge>);
@@ -72,8 +96,7 @@ struct Bridge {
     closed: CancellationToken,
 }
 
-/// Starts a bridge: it follows the catalog, claims work and probes nodes until the mesh stops. `hosted` are the nodes
-/// of this process, by id; each takes `POST /peer/invoke` and `GET /peer/about`.
+/// Starts a bridge: it follows the catalog, claims work and probes nodes until the mesh stops.
 ///
 /// When the mesh stops, no further work is claimed; what runs may end within `bridge.drain_ms`, then its leases run
 /// out and somebody else takes it up.
@@ -83,7 +106,7 @@ struct Bridge {
 pub fn start(
     settings: Settings,
     upstreams: Upstreams,
-    hosted: HashMap<String, Peer>,
+    hosted: impl Into<Hosted>,
     env: Env,
 ) -> Result<(Routes, Handle), String> {
     let metrics = metrics::Metrics::new(env.metrics());
@@ -98,8 +121,9 @@ pub fn start(
         stop_claiming: CancellationToken::new(),
         closed: CancellationToken::new(),
         settings,
-        env: env.clone(),
+        env,
     });
+    let env = &bridge.env;
     env.spawn(directory::follow(upstreams.catalog, current, bridge.closed.clone(), env.clone()));
     env.spawn(bridge.appender.clone().keep(bridge.tasks.clone(), bridge.closed.clone(), env.clone()));
     env.spawn(claim::claim(bridge.clone()));

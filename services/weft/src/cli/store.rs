@@ -27,24 +27,24 @@ pub(super) enum StoreCommand {
     },
 }
 
-/// `weft store …`.
+/// `weft store …`. A store with a problem is a failure.
 pub(super) async fn store(layers: &Layers, command: StoreCommand) -> Result<(), Failure> {
-    let dir = Path::new(&read(layers)?.mesh.data).join("tasks");
-    let worked = tokio::task::spawn_blocking(move || work(&dir, &command)).await;
-    let report = worked.map_err(|e| Failure::Mesh(format!("the store could not be read: {e}")))?;
-    Out::new(false).line(&report.map_err(Failure::Mesh)?);
+    let data = PathBuf::from(read(layers)?.mesh.data);
+    let worked = tokio::task::spawn_blocking(move || work(&data, &command)).await;
+    let done = worked.map_err(|e| Failure::Mesh(format!("the store could not be read: {e}")))?;
+    Out::new(false).line(&done?);
     Ok(())
 }
 
-fn work(dir: &Path, command: &StoreCommand) -> Result<String, String> {
-    let place = dir.display();
-    match command {
-        StoreCommand::Check => store::check(dir).map(|report| format!("{place}: {report}")).map_err(|e| e.to_string()),
-        StoreCommand::Backup { file } => store::backup(dir, file)
-            .map(|report| format!("{}: {report}", file.display()))
-            .map_err(|e| e.to_string()),
-        StoreCommand::Restore { file } => {
-            store::restore(file, dir).map(|report| format!("{place}: {report}")).map_err(|e| e.to_string())
-        }
-    }
+/// Where the result lies, and what it holds.
+fn work(data: &Path, command: &StoreCommand) -> Result<String, Failure> {
+    let place = store::place(data);
+    let (place, report) = match command {
+        StoreCommand::Check => (place.as_path(), store::check(data)),
+        StoreCommand::Backup { file } => (file.as_path(), store::backup(data, file)),
+        StoreCommand::Restore { file } => (place.as_path(), store::restore(file, data)),
+    };
+    let report = report.map_err(|e| Failure::Mesh(e.to_string()))?;
+    let said = format!("{}: {report}", place.display());
+    if report.problems.is_empty() { Ok(said) } else { Err(Failure::Mesh(said)) }
 }

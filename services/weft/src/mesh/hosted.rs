@@ -1,11 +1,11 @@
 //! The fleet nodes without an address of their own: they live in the process of the executor-bridge and are reached
-//! without a port, sealed all the same.
+//! without a port, sealed all the same. They come, change and go with their manifests.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use futures::future::try_join_all;
+use tokio::sync::watch;
 use weft_chassis::{Env, Peer};
 use weft_core::manifest::{Fleet, Manifest};
 use weft_node::{Host, Place};
@@ -18,7 +18,16 @@ use crate::settings::Settings;
 /// Pause between two tries to reach the signer.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Opens every node of the fleet's folder that has no address, and follows changes of their manifests.
+/// The hosts of this process and what each was made from.
+struct Hosts {
+    place: Place,
+    keys: Vec<PublicKey>,
+    settings: weft_node::Settings,
+    env: Env,
+    open: HashMap<String, (Manifest, Host)>,
+}
+
+/// Opens every node of the fleet's folder that has no address, and follows the folder from then on.
 ///
 /// # Errors
 /// When the folder or a source is wrong, or the signer does not say its keys in time.
@@ -27,24 +36,24 @@ pub(super) async fn nodes(
     data: &Path,
     signer: Peer,
     env: &Env,
-) -> Result<HashMap<String, Peer>, String> {
+) -> Result<watch::Receiver<HashMap<String, Peer>>, String> {
     let fleet = read_fleet(&settings.catalog.dir).await?;
     let keys = tokio::time::timeout(Duration::from_millis(settings.mesh.start_ms), mesh_keys(signer))
         .await
         .map_err(|_| "the signer did not say its keys within mesh.start_ms".to_owned())?;
-    let place = Place { base_dir: PathBuf::from(&settings.catalog.dir), data_dir: data.join("nodes") };
-    let hosted = fleet.nodes.into_iter().filter(|manifest| manifest.node.address.is_empty());
-    let hosts: Vec<Host> = try_join_all(hosted.map(|manifest| {
-        let (place, keys) = (place.clone(), keys.clone());
-        async move {
-            let trust = trusting(&keys)?;
-            Host::open(manifest, place, trust, &settings.node, env).await.map_err(|e| e.to_string())
-        }
-    }))
-    .await?;
-    let peers = hosts.iter().map(|host| (host.id().to_owned(), host.peer())).collect();
-    env.spawn(follow(settings.catalog.clone(), hosts, env.clone()));
-    Ok(peers)
+    let mut hosts = Hosts {
+        place: Place { base_dir: PathBuf::from(&settings.catalog.dir), data_dir: data.join("nodes") },
+        keys,
+        settings: settings.node.clone(),
+        env: env.clone(),
+        open: HashMap::new(),
+    };
+    for manifest in hosted(fleet) {
+        hosts.put(manifest).await?;
+    }
+    let (peers, watched) = watch::channel(hosts.peers());
+    env.spawn(follow(settings.catalog.clone(), hosts, peers));
+    Ok(watched)
 }
 
 /// Trust in these keys of the mesh.
@@ -72,6 +81,80 @@ pub(crate) fn keys_in(set: &str) -> Result<Vec<PublicKey>, String> {
     keys.iter().map(|key| PublicKey::parse(&key.to_string()).map_err(|e| e.to_string())).collect()
 }
 
+// === impl Hosts ===
+
+impl Hosts {
+    /// Opens a node, or puts its changed manifest in place.
+    async fn put(&mut self, manifest: Manifest) -> Result<(), String> {
+        let id = manifest.node.id.clone();
+        let host = match self.open.remove(&id) {
+            Some((known, host)) if known == manifest => host,
+            Some((known, host)) => {
+                if let Err(problems) = host.reload(manifest.clone()).await {
+                    self.open.insert(id, (known, host));
+                    return Err(problems.to_string());
+                }
+                host
+            }
+            None => {
+                let trust = trusting(&self.keys)?;
+                Host::open(manifest.clone(), self.place.clone(), trust, &self.settings, &self.env)
+                    .await
+                    .map_err(|problems| problems.to_string())?
+            }
+        };
+        self.open.insert(id, (manifest, host));
+        Ok(())
+    }
+
+    fn peers(&self) -> HashMap<String, Peer> {
+        self.open.iter().map(|(id, (_, host))| (id.clone(), host.peer())).collect()
+    }
+}
+
+fn hosted(fleet: Fleet) -> impl Iterator<Item = Manifest> {
+    fleet.nodes.into_iter().filter(|manifest| manifest.node.address.is_empty())
+}
+
+/// Looks at the folder as often as the catalog does. What is wrong stays out; the node stays as it was.
+async fn follow(settings: weft_catalog::Settings, mut hosts: Hosts, peers: watch::Sender<HashMap<String, Peer>>) {
+    let env = hosts.env.clone();
+    let mut refused: HashMap<String, String> = HashMap::new();
+    let mut ticks = tokio::time::interval(Duration::from_millis(settings.poll_ms));
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = env.stop().cancelled() => return,
+            _ = ticks.tick() => {}
+        }
+        // A folder that cannot be read changes nothing; the catalog says what is wrong with it.
+        let Ok(fleet) = read_fleet(&settings.dir).await else { continue };
+        let before = hosts.open.len();
+        let declared: Vec<Manifest> = hosted(fleet).collect();
+        hosts.open.retain(|id, _| declared.iter().any(|manifest| manifest.node.id == *id));
+        let mut changed = before != hosts.open.len();
+        for manifest in declared {
+            let id = manifest.node.id.clone();
+            let is_new = !hosts.open.contains_key(&id);
+            match hosts.put(manifest).await {
+                Ok(()) => {
+                    refused.remove(&id);
+                    changed |= is_new;
+                }
+                // Said once for each problem, not at every look.
+                Err(problem) => {
+                    if refused.insert(id.clone(), problem.clone()).as_ref() != Some(&problem) {
+                        tracing::warn!(node = %id, %problem, "the manifest cannot be used");
+                    }
+                }
+            }
+        }
+        if changed {
+            peers.send_replace(hosts.peers());
+        }
+    }
+}
+
 async fn mesh_keys(signer: Peer) -> Vec<PublicKey> {
     let mut signer = SignerClient::new(signer);
     loop {
@@ -90,26 +173,4 @@ async fn read_fleet(dir: &str) -> Result<Fleet, String> {
     let dir = PathBuf::from(dir);
     let read = tokio::task::spawn_blocking(move || weft_catalog::read_fleet(&dir)).await;
     read.map_err(|e| format!("the fleet's folder could not be read: {e}"))?.map_err(|e| e.to_string())
-}
-
-/// Puts changed manifests in place, as often as the catalog looks at them. What is wrong stays out; the catalog says
-/// why. A node that is new, or gets an address, is there after a restart.
-async fn follow(settings: weft_catalog::Settings, hosts: Vec<Host>, env: Env) {
-    let mut known: HashMap<String, Manifest> = HashMap::new();
-    let mut ticks = tokio::time::interval(Duration::from_millis(settings.poll_ms));
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            () = env.stop().cancelled() => return,
-            _ = ticks.tick() => {}
-        }
-        let Ok(fleet) = read_fleet(&settings.dir).await else { continue };
-        for manifest in fleet.nodes {
-            let Some(host) = hosts.iter().find(|host| host.id() == manifest.node.id) else { continue };
-            let changed = known.insert(manifest.node.id.clone(), manifest.clone()).is_some_and(|old| old != manifest);
-            if changed && let Err(problems) = host.reload(manifest).await {
-                tracing::warn!(node = host.id(), %problems, "the changed manifest cannot be used; the old one stays");
-            }
-        }
-    }
 }
