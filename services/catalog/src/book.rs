@@ -30,7 +30,7 @@ pub(crate) struct Book {
 struct Pages {
     files: Files,
     /// What was last found wrong in the folder, so that it is said once and not at every look.
-    refused: Option<Files>,
+    refused: Option<String>,
     reports: Reports,
     revision: u64,
     changed: Timestamp,
@@ -60,45 +60,36 @@ impl Book {
         Ok(book)
     }
 
-    /// Looks at the folder again. True when the declarations changed. What is wrong leaves the present ones in place.
-    /// Blocks.
+    /// Looks at the folder again. True when the declarations changed. What is wrong leaves the present ones in place,
+    /// and is logged once. Blocks.
     pub(crate) fn reload(&self) -> Result<bool, Problems> {
-        let files = match Files::read(&self.dir) {
-            Ok(files) => files,
-            Err(problems) => {
-                self.metrics.refused(true);
-                return Err(problems);
-            }
-        };
+        let read = Files::read(&self.dir);
         let mut pages = self.pages();
+        let taken = read.and_then(|files| self.take(files, &mut pages));
+        self.metrics.refused(taken.is_err());
+        let refused = taken.as_ref().err().map(ToString::to_string);
+        if let Some(problems) = refused.as_ref().filter(|text| pages.refused.as_ref() != Some(text)) {
+            tracing::error!(%problems, "manifests refused, the fleet stays as it was");
+        }
+        pages.refused = refused;
+        taken
+    }
+
+    fn take(&self, files: Files, pages: &mut Pages) -> Result<bool, Problems> {
         if pages.files.same_texts(&files) {
-            pages.refused = None;
-            self.metrics.refused(false);
             return Ok(false);
         }
-        let fleet = match files.fleet() {
-            Ok(fleet) => fleet,
-            Err(problems) => {
-                self.metrics.refused(true);
-                if !pages.refused.as_ref().is_some_and(|refused| refused.same_texts(&files)) {
-                    tracing::error!(%problems, "manifests refused, the fleet stays as it was");
-                }
-                pages.refused = Some(files);
-                return Err(problems);
-            }
-        };
+        let fleet = files.fleet()?;
         let now = self.env.now();
-        let newest = files.changed.map_or_else(|| now, timestamp);
+        let newest = files.changed.map_or(now, timestamp);
         pages.revision = u64::try_from(newest.as_millis()).unwrap_or(0).max(pages.revision + 1);
         pages.changed = now;
         pages.files = files;
-        pages.refused = None;
-        self.metrics.refused(false);
         let nodes: Vec<_> = fleet.nodes.iter().map(|manifest| manifest.node.clone()).collect();
         pages.reports.keep(&nodes);
         tracing::info!(revision = pages.revision, nodes = nodes.len(), "manifests read anew");
         self.fleets.send_replace(Arc::new(fleet));
-        self.publish(&pages);
+        self.publish(pages);
         Ok(true)
     }
 
