@@ -208,7 +208,7 @@ fn unanswered() -> Response<Body> {
 fn span_of(method: Method, headers: &HeaderMap) -> Span {
     let name = method.name();
     let span = tracing::info_span!(
-        target: "weft::rpc",
+        target: "weft::edge",
         "a2a",
         otel.name = format_args!("a2a {name}"),
         otel.kind = "server",

@@ -147,8 +147,8 @@ mod tests {
 
     use super::*;
 
-    fn written(refusal: Refusal) -> Value {
-        serde_json::from_slice(&refusal.envelope(Id::NULL)).unwrap()
+    fn written(refusal: impl Into<Refusal>) -> Value {
+        serde_json::from_slice(&refusal.into().envelope(Id::NULL)).unwrap()
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
         let mut fault = Fault::invalid("message.parts", "must hold at least one part").with("taskId", "t1");
         fault.retry_after_ms = Some(1_500);
         assert_eq!(
-            written(fault.into()),
+            written(fault),
             json!({"jsonrpc": "2.0", "id": null, "error": {
                 "code": -32602,
                 "message": "message.parts: must hold at least one part",
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn every_kind_of_fault_has_its_own_code_on_the_wire() {
         for kind in Kind::ALL {
-            let error = &written(Fault::new(kind, "x").into())["error"];
+            let error = &written(Fault::new(kind, "x"))["error"];
             assert_eq!(error["code"], kind.row().jsonrpc);
             assert_eq!(error["data"][0]["reason"], kind.row().reason);
             assert_eq!(error["data"][0]["domain"], kind.row().domain);

@@ -1,5 +1,11 @@
 //! The golden set: free text against the capabilities of the default fleet, with a stated score.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails; the score is shown"
+)]
+
 use std::fs;
 use std::path::Path;
 
