@@ -23,14 +23,15 @@ pub fn status(fault: Fault) -> Status {
 }
 
 /// Reads a status back. One without our details keeps its meaning as well as its code allows: both `Cancelled` (what
-/// tonic makes of its own time-out) and `DeadlineExceeded` mean that time was over.
+/// tonic makes of its own time-out) and `DeadlineExceeded` mean that time was over; a connection that broke makes the
+/// other side `Unavailable`.
 #[must_use]
 pub fn fault(status: &Status) -> Fault {
     let details = status.get_error_details();
     let kind = details
         .error_info()
         .and_then(|info| Kind::from_reason(&info.reason))
-        .unwrap_or_else(|| kind_of(status.code()));
+        .unwrap_or_else(|| if is_broken(status) { Kind::Unavailable } else { kind_of(status.code()) });
     let mut fault = Fault::new(kind, status.message());
     if let Some(info) = details.error_info() {
         fault.metadata = info.metadata.clone().into_iter().collect();
@@ -47,6 +48,12 @@ pub fn fault(status: &Status) -> Fault {
         .and_then(|info| info.retry_delay)
         .map(|delay| u32::try_from(delay.as_millis()).unwrap_or(u32::MAX));
     fault
+}
+
+/// True when the connection broke, so that nobody said anything: only a status made on this side has a cause. tonic
+/// calls some of them internal errors.
+fn is_broken(status: &Status) -> bool {
+    std::error::Error::source(status).is_some() && matches!(status.code(), Code::Unknown | Code::Internal)
 }
 
 fn kind_of(code: Code) -> Kind {
@@ -76,6 +83,13 @@ mod tests {
             sent.retry_after_ms = Some(1_500);
             assert_eq!(fault(&status(sent.clone())), sent);
         }
+    }
+
+    #[test]
+    fn a_connection_that_broke_is_unavailable_and_an_internal_error_of_the_other_side_is_not() {
+        let broken = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
+        assert_eq!(fault(&Status::from_error(Box::new(broken))).kind, Kind::Unavailable);
+        assert_eq!(fault(&Status::internal("a defect")).kind, Kind::Internal);
     }
 
     #[test]
