@@ -101,6 +101,8 @@ fn span_of(turn: &Turn, request: &AppendRequest) -> Span {
         weft.task.id = request.task_id,
         weft.steps = request.progress.len(),
     );
-    trace::adopt_texts(&span, &turn.traceparent, &turn.tracestate);
+    if !span.is_disabled() {
+        trace::adopt_texts(&span, &turn.traceparent, &turn.tracestate);
+    }
     span
 }

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use weft_chassis::Env;
@@ -17,6 +18,9 @@ use super::kv::{Batch, Kv, Visit};
 use super::{Broken, OpenError};
 use crate::Settings;
 use crate::metrics::Meter;
+
+/// How long to wait for a database that is open elsewhere.
+const LOCK_WAIT: Duration = Duration::from_secs(2);
 
 /// The embedded store.
 pub type Sled = KvStore<SledDisk>;
@@ -107,7 +111,7 @@ pub(super) fn open_disk<S: Sync>(
         .mode(::sled::Mode::LowSpace)
         // The writer flushes; sled's own flusher would do it a second time.
         .flush_every_ms(None);
-    let db = catch_unwind(AssertUnwindSafe(|| config.open()))
+    let db = catch_unwind(AssertUnwindSafe(|| unlocked(&config)))
         .map_err(|_| damaged(dir, "it could not be read"))?
         .map_err(|error| open_error(dir, &error))?;
     let file = File::open(dir.join("db")).map_err(|error| damaged(dir, &error.to_string()))?;
@@ -123,12 +127,29 @@ pub(super) fn open_disk<S: Sync>(
     Ok(SledDisk { db, file: seam(file) })
 }
 
+/// Opens the database; waits a moment for whoever has it open to let go: sled's own threads hold a closed database
+/// for some milliseconds longer.
+fn unlocked(config: &::sled::Config) -> ::sled::Result<::sled::Db> {
+    let began = Instant::now();
+    loop {
+        match config.open() {
+            Err(error) if is_lock(&error) && began.elapsed() < LOCK_WAIT => {
+                std::thread::sleep(LOCK_WAIT / 100)
+            }
+            opened => return opened,
+        }
+    }
+}
+
+fn is_lock(error: &::sled::Error) -> bool {
+    matches!(error, ::sled::Error::Io(io)
+        if io.kind() == io::ErrorKind::WouldBlock || io.to_string().contains("lock"))
+}
+
 fn open_error(dir: &Path, error: &::sled::Error) -> OpenError {
     let shown = dir.display();
     match error {
-        ::sled::Error::Io(io)
-            if io.kind() == io::ErrorKind::WouldBlock || io.to_string().contains("lock") =>
-        {
+        locked if is_lock(locked) => {
             OpenError(format!("{shown}: the store is in use by another process; stop that one first"))
         }
         ::sled::Error::Io(io) => OpenError(format!("{shown}: cannot open the store: {io}")),
