@@ -1,7 +1,12 @@
 //! Blocking messages through the task store alone: clients that submit and wait, one worker that answers at once.
 //!
 //! `cargo run --release -p weft-tasks --example load -- [clients] [seconds]` prints messages a second and latencies.
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measuring program")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a measuring program"
+)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -75,6 +80,14 @@ async fn work(mut client: TasksClient<Peer>) {
     }
 }
 
+/// User and system time of this process, as the kernel counts it (100 ticks a second).
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = |at| after_name.split_whitespace().nth(at).and_then(|ticks: &str| ticks.parse::<f64>().ok());
+    (ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0)) / 100.0
+}
+
 #[tokio::main]
 async fn main() {
     let mut args = std::env::args().skip(1).map(|arg| arg.parse::<u64>().unwrap());
@@ -118,6 +131,8 @@ async fn main() {
     let rate = took.len() as f64 / began.elapsed().as_secs_f64();
     took.sort();
     let at = |share: usize| took[(took.len() - 1) * share / 100];
+    let cpu = cpu_seconds() * 1e6 / took.len() as f64;
+    println!("cpu: {cpu:.0} us a message, clients and worker included");
     println!("submit: {clients} clients, {rate:.0}/s, p50 {:?}, p99 {:?}", at(50), at(99));
 
     let (began, mut gets) = (Instant::now(), client.clone());

@@ -40,7 +40,7 @@ impl<S: Store> Tasks for Ledger<S> {
         let sent = std::sync::Arc::new(sent);
         let submitted = Ledger::submit(self, &sent).await.map_err(status)?;
         let events: Events<TaskEvent> = match self.answer(&sent, &submitted).map_err(status)? {
-            Answer::Once(event) => Box::pin(futures::stream::iter([Ok(event)])),
+            Answer::Once(event) => Box::pin(futures::stream::iter([Ok(*event)])),
             Answer::Events(following) => Box::pin(following.stream().map_err(status)),
             Answer::Result { following, turn, wait, history } => {
                 let result = async move { following.result(turn, wait, history).await.map_err(status) };

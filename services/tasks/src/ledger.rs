@@ -17,6 +17,7 @@ use std::sync::Arc;
 use prost::Message as _;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 use weft_chassis::Env;
 use weft_core::task::{Bounds, Change};
 use weft_core::{Fault, Kind, Owner};
@@ -108,12 +109,10 @@ impl<S: Store> Ledger<S> {
     ) -> Result<T, Fault> {
         let (done, outcome) = oneshot::channel();
         let span = tracing::Span::current();
-        self.env.spawn(tracing::Instrument::instrument(
-            async move {
-                let _ = done.send(work.await);
-            },
-            span,
-        ));
+        let work = async move {
+            let _ = done.send(work.await);
+        };
+        self.env.spawn(work.instrument(span));
         outcome.await.unwrap_or_else(|_| Err(Fault::internal("the work on this request ended early")))
     }
 
@@ -178,10 +177,11 @@ impl<S: Store> Ledger<S> {
         let record = record(&mut head, change, turn);
         head.version = base.version + 1;
         let commit = Commit { base: Some(base), head: head.clone(), record: record.clone() };
-        self.store.commit(commit).await?;
-        self.announce(&head, record.as_ref());
+        let span = tracing::info_span!(target: "weft::tasks", "commit", weft.task.id = %slot.id(), weft.version = head.version);
+        self.store.commit(commit).instrument(span).await?;
+        self.announce(&head, record.as_deref());
         self.cache.weigh(slot.id(), head.bytes);
-        slot.publish(head, record);
+        slot.publish(head, record.map(Arc::unwrap_or_clone));
         Ok(())
     }
 
@@ -189,7 +189,7 @@ impl<S: Store> Ledger<S> {
     fn announce(&self, head: &Head, record: Option<&Record>) {
         let Some(record) = record else { return };
         if weft_core::task::is_terminal(head.state()) {
-            self.meter.ended.inc();
+            self.meter.ended.get_or_create(&[("state", weft_core::task::name(head.state()))]).inc();
         }
         self.feeds.publish(head, record.events.iter());
     }
@@ -218,7 +218,7 @@ impl<S: Store> Ledger<S> {
 }
 
 /// The record of a change, numbered after what `head` says came before; `head` then says what comes after.
-fn record(head: &mut Head, change: Change, turn: Option<Turn>) -> Option<Record> {
+fn record(head: &mut Head, change: Change, turn: Option<Turn>) -> Option<Arc<Record>> {
     if change.events.is_empty() {
         return None;
     }
@@ -238,7 +238,7 @@ fn record(head: &mut Head, change: Change, turn: Option<Turn>) -> Option<Record>
     let record = Record { first: head.seq + 1, events: change.events, turn };
     head.seq += record.events.len() as u64;
     head.bytes += record.encoded_len() as u64;
-    Some(record)
+    Some(Arc::new(record))
 }
 
 fn broken(why: Broken) -> Fault {

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicI64;
 
 use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use weft_chassis::Metrics;
@@ -22,8 +23,10 @@ pub struct Meter {
     pub leased: Gauge<i64, AtomicI64>,
     /// Leases that ran out.
     pub expired: Counter,
-    /// Tasks that ended, whatever the end.
-    pub ended: Counter,
+    /// Tasks that ended, by state.
+    pub ended: Family<[(&'static str, &'static str); 1], Counter>,
+    /// Tasks held.
+    pub stored: Gauge<i64, AtomicI64>,
     /// Tasks removed by retention.
     pub removed: Counter,
 }
@@ -39,7 +42,8 @@ impl Meter {
             queued: Gauge::default(),
             leased: Gauge::default(),
             expired: Counter::default(),
-            ended: Counter::default(),
+            ended: Family::default(),
+            stored: Gauge::default(),
             removed: Counter::default(),
         };
         metrics.register(|to| {
@@ -49,7 +53,8 @@ impl Meter {
             to.register("weft_tasks_queued", "tasks that wait for a worker", meter.queued.clone());
             to.register("weft_tasks_leased", "tasks under a lease", meter.leased.clone());
             to.register("weft_tasks_leases_expired", "leases that ran out", meter.expired.clone());
-            to.register("weft_tasks_ended", "tasks that ended", meter.ended.clone());
+            to.register("weft_tasks_ended", "tasks that ended, by state", meter.ended.clone());
+            to.register("weft_tasks_stored", "tasks held", meter.stored.clone());
             to.register("weft_tasks_removed", "tasks removed by retention", meter.removed.clone());
         });
         meter

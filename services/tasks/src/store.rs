@@ -15,6 +15,7 @@ pub use dump::{Report, backup, check, place, restore};
 
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 use weft_core::list::{Cursor, Query};
@@ -31,7 +32,7 @@ pub struct Commit {
     /// The head after it; its version is one more than `base`'s.
     pub head: Head,
     /// What happened; `None` when only the head changes. The replay keys of its turn must be free and then lead here.
-    pub record: Option<Record>,
+    pub record: Option<Arc<Record>>,
 }
 
 /// Why a commit did not happen. Nothing of it is stored.

@@ -61,18 +61,23 @@ impl<S: Store> Ledger<S> {
         let gone = || Fault::internal("the task is gone");
         if sent.follow == Follow::None {
             let now = submitted.slot.now().ok_or_else(gone)?;
-            return Ok(Answer::Once(snapshot(&now, sent.history)));
+            return Ok(Answer::Once(Box::new(snapshot(&now, sent.history))));
         }
         let (now, mut following) = self.follow(&submitted.slot, is_settled)?;
         if sent.follow != Follow::Result {
             following.begin(&now, sent.history);
             following.ended = is_settled(now.head.state());
-            return Ok(Answer::Events(following));
+            return Ok(Answer::Events(Box::new(following)));
         }
         let bound = self.settings.wait_ms_max;
         let wait_ms = if sent.wait_ms == 0 { bound } else { sent.wait_ms.min(bound) };
         let (turn, history) = (submitted.turn, sent.history);
-        Ok(Answer::Result { following, turn, wait: Duration::from_millis(u64::from(wait_ms)), history })
+        Ok(Answer::Result {
+            following: Box::new(following),
+            turn,
+            wait: Duration::from_millis(u64::from(wait_ms)),
+            history,
+        })
     }
 
     fn follow(
@@ -95,11 +100,11 @@ impl<S: Store> Ledger<S> {
 /// What a submit's stream will say.
 pub(crate) enum Answer<S> {
     /// The task as it was right after the commit.
-    Once(TaskEvent),
+    Once(Box<TaskEvent>),
     /// The task when its turn is over.
-    Result { following: Following<S>, turn: u32, wait: Duration, history: Option<usize> },
+    Result { following: Box<Following<S>>, turn: u32, wait: Duration, history: Option<usize> },
     /// The task and its events.
-    Events(Following<S>),
+    Events(Box<Following<S>>),
 }
 
 fn snapshot(now: &Snapshot, history: Option<usize>) -> TaskEvent {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use prost::Message as _;
 use sha2::{Digest, Sha256};
+use tracing::Instrument;
 use weft_core::list::history_length;
 use weft_core::task::{self, Start};
 use weft_core::{Fault, Kind, Owner};
@@ -164,15 +165,16 @@ impl<S: Store> Ledger<S> {
         head.version = 1;
         let record = record(&mut head, change, Some(sent.turn(route)));
         let commit = Commit { base: None, head: head.clone(), record: record.clone() };
-        match self.store.commit(commit).await {
+        let span = tracing::info_span!(target: "weft::tasks", "commit", weft.task.id = %id, weft.version = 1);
+        match self.store.commit(commit).instrument(span).await {
             Ok(()) => {}
             Err(Refused::Taken(claimed)) => return self.replay(sent, claimed).await,
             Err(refused) => return Err(self.refused(refused)),
         }
         let slot = self.cache.slot(task_id);
-        self.announce(&head, record.as_ref());
+        self.announce(&head, record.as_deref());
         let bytes = head.bytes;
-        slot.fill(Stored::fold(head, record.into_iter().collect())).await;
+        slot.fill(Stored::fold(head, record.into_iter().map(Arc::unwrap_or_clone).collect())).await;
         self.cache.weigh(task_id, bytes);
         if let Some(place) = place {
             place.put(task_id);

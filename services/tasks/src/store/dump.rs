@@ -26,7 +26,7 @@ use super::{OpenError, Refused};
 use crate::metrics::Meter;
 use crate::record::Head;
 use crate::{Settings, TaskId};
-use file::{Entry, Reader, Writer};
+use file::{Reader, Writer};
 
 /// Tasks written at once by a restore.
 const TASKS_AT_ONCE: usize = 128;
@@ -88,7 +88,7 @@ pub fn backup(data_dir: &Path, file: &Path) -> Result<Report, OpenError> {
             each_head(&disk, running, &mut |head| {
                 report.tasks += 1;
                 report.events += head.seq;
-                writer.entry(&Entry::Head(head.clone()))?;
+                writer.head(head)?;
                 each_record(&disk, head.id(), &mut |bytes| writer.record(bytes))
             })?;
         }

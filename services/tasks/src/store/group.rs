@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use prost::Message;
@@ -18,6 +18,10 @@ use crate::record::{Head, Record};
 
 /// Bytes of records after which a group takes no further commit.
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// What became of a commit, and who is told.
+pub(super) type Answer = Result<(), Refused>;
+pub(super) type Asker = oneshot::Sender<Answer>;
 
 /// What the writer is asked for.
 pub(super) enum Request {
@@ -38,7 +42,7 @@ pub(super) struct Ask {
     bytes: usize,
     claims: Vec<(Vec<u8>, Vec<u8>)>,
     counts: Vec<(i32, i64)>,
-    pub(super) answer: oneshot::Sender<Result<(), Refused>>,
+    pub(super) answer: Asker,
 }
 
 enum After {
@@ -48,25 +52,21 @@ enum After {
 }
 
 impl Ask {
-    pub(super) fn commit(commit: Commit, answer: oneshot::Sender<Result<(), Refused>>) -> Ask {
+    pub(super) fn commit(commit: Commit, answer: Asker) -> Ask {
         let Commit { base, head, record } = commit;
-        Ask::write(base, head, record.as_slice(), answer)
+        Ask::write(base, head, record.iter().map(Arc::as_ref), answer)
     }
 
     /// Writes a whole task as it was elsewhere.
-    pub(super) fn import(
-        head: Head,
-        records: &[Record],
-        answer: oneshot::Sender<Result<(), Refused>>,
-    ) -> Ask {
-        Ask::write(None, head, records, answer)
+    pub(super) fn import(head: Head, records: &[Record], answer: Asker) -> Ask {
+        Ask::write(None, head, records.iter(), answer)
     }
 
-    fn write(
+    fn write<'a>(
         base: Option<Head>,
         head: Head,
-        records: &[Record],
-        answer: oneshot::Sender<Result<(), Refused>>,
+        records: impl Iterator<Item = &'a Record> + Clone,
+        answer: Asker,
     ) -> Ask {
         let (task, mut writes, mut counts, mut bytes) = (head.id(), Batch::default(), Vec::new(), 0);
         if let Some(base) = &base {
@@ -77,12 +77,12 @@ impl Ask {
             layout::indexes(&head).into_iter().for_each(|(key, value)| writes.put(key, value));
             counts.push((head.state, 1));
         }
-        for record in records {
+        for record in records.clone() {
             let encoded = record.encode_to_vec();
             bytes += encoded.len();
             layout::put_record(&mut writes, task, record.first, &encoded);
         }
-        let turns = records.iter().filter_map(|record| record.turn.as_ref());
+        let turns = records.filter_map(|record| record.turn.as_ref());
         let claims = turns
             .flat_map(|turn| turn.replays.iter().map(move |replay| (replay, &turn.digest)))
             .map(|(replay, digest)| (layout::replay(&head.owner, replay), layout::claimed(task, digest)))
@@ -93,11 +93,7 @@ impl Ask {
     }
 
     /// Removes a task with these further keys.
-    pub(super) fn removal(
-        head: &Head,
-        keys: Vec<Vec<u8>>,
-        answer: oneshot::Sender<Result<(), Refused>>,
-    ) -> Ask {
+    pub(super) fn removal(head: &Head, keys: Vec<Vec<u8>>, answer: Asker) -> Ask {
         let (mut writes, mut counts) = (Batch::default(), Vec::new());
         leave(&mut writes, &mut counts, head, None);
         keys.into_iter().for_each(|key| writes.remove(key));
@@ -159,7 +155,7 @@ struct Group {
     counts: HashMap<String, [i64; STATES]>,
     running: Vec<(TaskId, Option<Head>)>,
     grown: i64,
-    answers: Vec<(oneshot::Sender<Result<(), Refused>>, Result<(), Refused>)>,
+    answers: Vec<(Asker, Answer)>,
 }
 
 impl<K: Kv> Shared<K> {
@@ -216,6 +212,7 @@ impl<K: Kv> Shared<K> {
             self.synced.send_replace(applied);
             let size = answers.iter().filter(|(_, answer)| answer.is_ok()).count();
             self.meter.commits.inc_by(size as u64);
+            self.meter.stored.set(self.total.load(Ordering::Relaxed).cast_signed());
             self.meter.group.observe(size as f64);
             self.meter.seconds.observe(began.elapsed().as_secs_f64());
         }
@@ -305,7 +302,7 @@ impl Group {
 
 /// A group between its write and its sync.
 pub(super) struct Written {
-    answers: Vec<(oneshot::Sender<Result<(), Refused>>, Result<(), Refused>)>,
+    answers: Vec<(Asker, Answer)>,
     outcome: Result<(), Broken>,
     accepted: usize,
     began: Instant,

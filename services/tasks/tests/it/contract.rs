@@ -1,5 +1,7 @@
 //! What every backend must do. A backend's test file calls [`contract!`] with a way to open an empty store.
 
+use std::sync::Arc;
+
 use weft_core::Owner;
 use weft_core::list::Query;
 use weft_proto::a2a::stream_response::Payload;
@@ -67,12 +69,12 @@ pub(crate) fn new(n: u64, owner: &str, context: &str, state: TaskState, ms: i64)
     let event = StreamResponse { payload: Some(Payload::Task(task)) };
     let turn = Turn { message: Some(message(&format!("m{n}"))), digest: vec![7; 32], ..Turn::default() };
     let record = Record { first: 1, events: vec![event], turn: Some(turn) };
-    let commit = Commit { base: None, head: head.clone(), record: Some(record) };
+    let commit = Commit { base: None, head: head.clone(), record: Some(Arc::new(record)) };
     (Sample { head }, commit)
 }
 
 fn keyed(commit: &mut Commit, replay: Replay) {
-    commit.record.as_mut().unwrap().turn.as_mut().unwrap().replays.push(replay);
+    Arc::get_mut(commit.record.as_mut().unwrap()).unwrap().turn.as_mut().unwrap().replays.push(replay);
 }
 
 /// The commit that moves a task to another status.
@@ -88,7 +90,7 @@ pub(crate) fn moved(sample: &mut Sample, state: TaskState, ms: i64) -> Commit {
     let update = TaskStatusUpdateEvent { status: Some(status), ..TaskStatusUpdateEvent::default() };
     let event = StreamResponse { payload: Some(Payload::StatusUpdate(update)) };
     let record = Record { first: head.seq, events: vec![event], turn: None };
-    Commit { base: Some(base), head: head.clone(), record: Some(record) }
+    Commit { base: Some(base), head: head.clone(), record: Some(Arc::new(record)) }
 }
 
 async fn put<S: Store>(store: &S, n: u64, owner: &str, context: &str, state: TaskState, ms: i64) -> Sample {
@@ -161,7 +163,7 @@ pub(crate) async fn a_replay_key_leads_to_one_task_per_owner<S: Store>(store: &S
 pub(crate) async fn records_are_read_from_the_one_that_holds_the_event<S: Store>(store: &S) {
     let mut sample = put(store, 1, "local", "c", TaskState::Submitted, 1_000).await;
     let mut two = moved(&mut sample, TaskState::Working, 2_000);
-    let events = &mut two.record.as_mut().unwrap().events;
+    let events = &mut Arc::get_mut(two.record.as_mut().unwrap()).unwrap().events;
     events.push(events[0].clone());
     two.head.seq += 1;
     sample.head.seq += 1;
@@ -181,7 +183,13 @@ pub(crate) async fn records_are_read_from_the_one_that_holds_the_event<S: Store>
 pub(crate) async fn a_large_record_comes_back_whole<S: Store>(store: &S) {
     let (_, mut commit) = new(1, "local", "c", TaskState::Submitted, 1_000);
     let text: String = (0..300_000u32).map(|n| char::from(b'a' + (n % 23) as u8)).collect();
-    commit.record.as_mut().unwrap().turn.as_mut().unwrap().traceparent.clone_from(&text);
+    Arc::get_mut(commit.record.as_mut().unwrap())
+        .unwrap()
+        .turn
+        .as_mut()
+        .unwrap()
+        .traceparent
+        .clone_from(&text);
     store.commit(commit).await.unwrap();
     put(store, 2, "local", "c", TaskState::Submitted, 1_000).await;
     assert_eq!(store.load(id(1)).await.unwrap().unwrap().turn.traceparent, text);

@@ -1,5 +1,11 @@
 //! The task store from outside: the contract of its backends, and the service through a peer.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests unwrap, and spawn what ends with them"
+)]
+
 mod concurrency;
 mod contract;
 mod crash;

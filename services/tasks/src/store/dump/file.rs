@@ -23,9 +23,9 @@ const VERSION: u32 = 1;
 const FRAME_BYTES_MAX: u32 = 64 * 1024 * 1024;
 
 /// One frame.
-pub(super) enum Entry {
-    Head(Head),
-    Record(Record),
+enum Entry {
+    Head(Box<Head>),
+    Record(Box<Record>),
     End { tasks: u64 },
 }
 
@@ -59,15 +59,8 @@ impl Writer {
         Ok(writer)
     }
 
-    pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), OpenError> {
-        match entry {
-            Entry::Head(head) => self.frame(b'H', &head.encode_to_vec()),
-            Entry::Record(record) => self.frame(b'R', &record.encode_to_vec()),
-            Entry::End { tasks } => {
-                self.put(b"E")?;
-                self.put(&tasks.to_be_bytes())
-            }
-        }
+    pub(super) fn head(&mut self, head: &Head) -> Result<(), OpenError> {
+        self.frame(b'H', &head.encode_to_vec())
     }
 
     pub(super) fn record(&mut self, bytes: &[u8]) -> Result<(), OpenError> {
@@ -75,7 +68,8 @@ impl Writer {
     }
 
     pub(super) fn finish(mut self, tasks: u64) -> Result<(), OpenError> {
-        self.entry(&Entry::End { tasks })?;
+        self.put(b"E")?;
+        self.put(&tasks.to_be_bytes())?;
         let sum = self.sum.clone().finalize();
         let written = self
             .out
@@ -161,14 +155,14 @@ impl Reader {
         let mut head = self.pending.take();
         loop {
             match self.entry()? {
-                Entry::Record(record) if head.is_some() => records.push(record),
+                Entry::Record(record) if head.is_some() => records.push(*record),
                 Entry::Record(_) => return Err(self.bad("is damaged: a record without a task")),
                 Entry::Head(next) => {
                     self.tasks += 1;
                     match head {
-                        None => head = Some(next),
+                        None => head = Some(*next),
                         Some(head) => {
-                            self.pending = Some(next);
+                            self.pending = Some(*next);
                             return Ok(Some((head, records)));
                         }
                     }
@@ -195,8 +189,8 @@ impl Reader {
 
     fn entry(&mut self) -> Result<Entry, OpenError> {
         match self.take::<1>()?[0] {
-            b'H' => Ok(Entry::Head(layout::decode(self.frame()?.as_slice(), "the backup")?)),
-            b'R' => Ok(Entry::Record(layout::decode(self.frame()?.as_slice(), "the backup")?)),
+            b'H' => Ok(Entry::Head(Box::new(layout::decode(self.frame()?.as_slice(), "the backup")?))),
+            b'R' => Ok(Entry::Record(Box::new(layout::decode(self.frame()?.as_slice(), "the backup")?))),
             b'E' => Ok(Entry::End { tasks: u64::from_be_bytes(self.take()?) }),
             _ => Err(self.bad("is damaged: an unknown entry")),
         }
