@@ -29,9 +29,13 @@ fn fleet() -> Fleet {
 
 /// A node of the shipped fleet.
 async fn world(id: &str) -> World {
+    world_in(id, Env::system()).await
+}
+
+async fn world_in(id: &str, env: Env) -> World {
     let manifest: Manifest = fleet().node(id).unwrap().clone();
     let folder = tempfile::tempdir().unwrap();
-    let (env, settings) = (Env::system(), Settings::default());
+    let settings = Settings::default();
     let key = weft_seal::Key::from_seed(&[7; 32]);
     let place = Place { base_dir: dir(), data_dir: folder.path().join("data") };
     let host = Host::open(manifest.clone(), place, crate::world::trust(&key), &settings, &env).await;
@@ -113,4 +117,37 @@ fn every_capability_has_questions_in_both_languages() {
             questions.iter().filter(|q| q.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c))).count();
         assert!(chinese >= 6 && questions.len() - chinese >= 6, "{}", capability.id);
     }
+}
+
+/// What the shipped scenario does with a text: each status, `artifact` for each chunk, and how the call ends.
+async fn played(world: &World, text: &str) -> Vec<String> {
+    let message = json!({ "messageId": text, "role": "ROLE_USER", "parts": [{ "text": text }] });
+    let body = json!({ "tool": "scenario.play", "message": message, "taskId": text }).to_string();
+    let request = world.request(&body, "tool:scenario.play", "text/event-stream");
+    let (_, events) = world.send(request).await;
+    let events = events.lines().filter_map(|line| line.strip_prefix("data: "));
+    let told = |event: Value| match (&event["progress"]["status"]["state"], &event["progress"]["artifact"]) {
+        (Value::String(state), _) => state.trim_start_matches("TASK_STATE_").to_lowercase(),
+        (_, Value::Object(_)) => "artifact".to_owned(),
+        _ if event["result"]["ok"] == true => format!("ok {}", event["result"]["result"]),
+        _ => format!("failed {}", event["result"]["code"]),
+    };
+    events.map(|data| told(serde_json::from_str(data).unwrap())).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_shipped_scenario_does_what_it_is_told() {
+    let world = world_in("scenario", Env::simulated(1)).await;
+    assert_eq!(played(&world, "hello").await, ["ok \"hello\""], "one event, no steps");
+    assert_eq!(played(&world, "Echo this").await, ["artifact", "completed", "ok null"]);
+    assert_eq!(played(&world, "chunks").await, ["artifact", "artifact", "artifact", "completed", "ok null"]);
+    assert_eq!(played(&world, "parts").await, ["artifact", "completed", "ok null"]);
+    assert_eq!(played(&world, "ask").await, ["input_required", "ok null"]);
+    assert_eq!(played(&world, "login").await, ["auth_required", "ok null"]);
+    assert_eq!(played(&world, "fail").await, ["failed", "ok null"]);
+    assert_eq!(played(&world, "reject").await, ["rejected", "ok null"]);
+    assert_eq!(played(&world, "break").await, ["working"]);
+    let begun = tokio::time::Instant::now();
+    let slow = played(&world, "slow").await;
+    assert_eq!((slow.len(), begun.elapsed().as_secs()), (33, 30));
 }
