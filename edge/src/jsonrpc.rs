@@ -23,8 +23,8 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use tracing::{Instrument, Span, field};
 use weft_chassis::trace;
 use weft_core::{Fault, Kind};
+use weft_proto::a2a::SendMessageRequest;
 use weft_proto::a2a::send_message_response::Payload;
-use weft_proto::a2a::{SendMessageRequest, SendMessageResponse, Task};
 
 use crate::caller::Caller;
 use crate::edge::{Edge, peer_of};
@@ -148,9 +148,13 @@ async fn run(
             if let Some(Payload::Task(task)) = &sent.payload {
                 note_task(&task.id);
             }
-            answered::<SendMessageResponse>(id, &sent)
+            answered(id, &sent)
         }
-        Method::GetTask => answered::<Task>(id, &a2a::get(edge, &caller, params(envelope)?).await?),
+        Method::GetTask => {
+            let task = a2a::get(edge, &caller, params(envelope)?).await?;
+            note_task(&task.id);
+            answered(id, &task)
+        }
         Method::ListTasks => answered(id, &a2a::list(edge, &caller, params(envelope)?).await?),
         Method::CancelTask => {
             let task = a2a::cancel(edge, &caller, params(envelope)?).await?;

@@ -14,4 +14,5 @@ mod operations;
 mod send;
 mod store;
 mod streams;
+mod traces;
 mod world;

@@ -1,0 +1,66 @@
+//! What a call leaves in traces: one server span, its codes, never its content.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::{Context, SubscriberExt};
+
+use crate::store::lock;
+use crate::world::{World, hello};
+
+type Fields = BTreeMap<String, String>;
+
+/// The spans of this edge in the order they began, with all their fields.
+#[derive(Clone, Default)]
+struct Seen(Arc<Mutex<Vec<(u64, Fields)>>>);
+
+struct Reader<'a>(&'a mut Fields);
+
+impl Visit for Reader<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.0.insert(field.name().to_owned(), format!("{value:?}").trim_matches('"').to_owned());
+    }
+}
+
+impl<S: tracing::Subscriber> Layer<S> for Seen {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, _: Context<'_, S>) {
+        if attributes.metadata().name() == "a2a" {
+            let mut fields = Fields::new();
+            attributes.record(&mut Reader(&mut fields));
+            lock(&self.0).push((id.into_u64(), fields));
+        }
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, _: Context<'_, S>) {
+        // Ids are used again: the latest span with this one is meant.
+        if let Some((_, fields)) = lock(&self.0).iter_mut().rev().find(|(span, _)| *span == id.into_u64()) {
+            values.record(&mut Reader(fields));
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_call_is_one_server_span_with_its_outcome_and_without_its_content() {
+    let seen = Seen::default();
+    let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(seen.clone()));
+    let world = World::new().await;
+    world.call("SendMessage", hello("which sectors moved most SECRETWORD")).await;
+    world.code("GetTask", json!({"id": " SECRETWORD\n"})).await;
+    world.call("GetTask", json!({"id": "t1"})).await;
+    world.get("/healthz").await;
+
+    let spans: Vec<Fields> = lock(&seen.0).iter().map(|(_, fields)| fields.clone()).collect();
+    let of = |name: &str| spans.iter().map(|s| s.get(name).cloned().unwrap_or_default()).collect::<Vec<_>>();
+    assert_eq!(of("otel.name"), ["a2a SendMessage", "a2a GetTask", "a2a GetTask"]);
+    assert_eq!(of("otel.kind"), ["server"; 3]);
+    assert_eq!(of("rpc.method"), ["SendMessage", "GetTask", "GetTask"]);
+    assert_eq!(of("otel.status_code"), ["", "ERROR", ""], "a fault inside HTTP 200 is a fault");
+    assert_eq!(of("error.type"), ["", "INVALID_ARGUMENT", ""]);
+    assert_eq!(of("weft.task.id"), ["t1", "", "t1"]);
+    assert!(!format!("{spans:?}").contains("SECRETWORD"), "{spans:?}");
+}
