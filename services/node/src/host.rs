@@ -7,7 +7,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use weft_chassis::Env;
-use weft_core::manifest::{Manifest, Problem, Problems, Tool};
+use weft_core::manifest::{Manifest, Problem, Problems, Rule, Tool};
 use weft_proto::weft::{About, InvokeEvent, InvokeRequest, InvokeResult, invoke_event};
 use weft_seal::{Nonces, Trust, Verifier, Window};
 
@@ -42,6 +42,7 @@ struct Shared {
 /// What one manifest makes of the node; swapped whole.
 struct Live {
     manifest: Manifest,
+    rules: Vec<Arc<Rule>>,
     tools: BTreeMap<String, (Arc<Tool>, Option<Arc<Opened>>)>,
     target_uri: String,
 }
@@ -177,7 +178,7 @@ impl Host {
     fn play(&self, live: &Live, tool: &Tool, request: InvokeRequest) -> Events {
         let turn = self.shared.turns.count(&request.task_id, &request.idempotency_key);
         let incoming = Incoming::of(request, turn);
-        match scenario::choose(&live.manifest.rules, &incoming) {
+        match scenario::choose(&live.rules, &incoming) {
             Some(rule) => scenario::play(Play::new(rule.clone(), incoming), tool.timeout).boxed(),
             None => futures::stream::iter([result(Failure::NoRule.result())]).boxed(),
         }
@@ -218,7 +219,8 @@ impl Live {
         let node = &manifest.node;
         let base = if node.address.is_empty() { format!("http://{}", node.id) } else { node.address.clone() };
         let target_uri = format!("{}/peer/invoke", base.trim_end_matches('/'));
-        Ok(Live { manifest, tools, target_uri })
+        let rules = manifest.rules.iter().cloned().map(Arc::new).collect();
+        Ok(Live { manifest, rules, tools, target_uri })
     }
 }
 

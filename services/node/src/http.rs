@@ -77,6 +77,7 @@ async fn open(host: &Host, method: &str, headers: &HeaderMap, body: Body) -> Res
     let opened =
         verifier.open(&call, unix_seconds(host.env())).map_err(|fault| Refusal::seal(host, fault))?;
     Span::current().record("weft.caller", opened.peer);
+    check_way(host, opened.hop("weft-depth"), opened.hop("weft-ancestors"))?;
     let request: InvokeRequest = wire::read(&body).map_err(|reason| {
         Refusal::new(StatusCode::BAD_REQUEST, "INVALID_REQUEST", format!("not a call: {reason}"))
     })?;
@@ -92,6 +93,20 @@ async fn open(host: &Host, method: &str, headers: &HeaderMap, body: Body) -> Res
     let permit = host.admit().ok_or_else(Refusal::full)?;
     let events = host.run(request).ok_or_else(Refusal::unknown_tool)?;
     Ok(Call::new(events, permit))
+}
+
+/// Refuses a call that came too far, or through this node already. Both are covered by the seal.
+fn check_way(host: &Host, depth: Option<&str>, ancestors: Option<&str>) -> Result<(), Refusal> {
+    let depth_max = host.settings().depth_max;
+    // A depth that is no number is too deep.
+    if depth.is_some_and(|depth| !depth.parse::<u64>().is_ok_and(|n| n <= depth_max)) {
+        return Err(Refusal::denied(StatusCode::FORBIDDEN, "DEPTH", "the call has passed too many nodes"));
+    }
+    let passed = ancestors.unwrap_or_default().split(',').any(|node| node.trim() == host.id());
+    if passed {
+        return Err(Refusal::denied(StatusCode::FORBIDDEN, "LOOP", "the call has passed this node already"));
+    }
+    Ok(())
 }
 
 async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Refusal> {

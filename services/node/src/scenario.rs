@@ -1,5 +1,7 @@
 //! A mock agent: which rule a message meets, and what is said then. Pure; `run` adds the waiting.
 
+use std::sync::Arc;
+
 use weft_core::manifest::Rule;
 use weft_core::manifest::scenario::When;
 use weft_proto::a2a::part::Content;
@@ -45,7 +47,7 @@ impl Incoming {
 }
 
 /// The first rule whose every condition holds.
-pub(crate) fn choose<'r>(rules: &'r [Rule], incoming: &Incoming) -> Option<&'r Rule> {
+pub(crate) fn choose<'r>(rules: &'r [Arc<Rule>], incoming: &Incoming) -> Option<&'r Arc<Rule>> {
     let text = incoming.text.to_ascii_lowercase();
     rules.iter().find(|rule| holds(&rule.when, incoming, &text))
 }

@@ -11,6 +11,8 @@ weft_chassis::settings! {
         pub reads_max: u64 = 8, 1..=256;
         /// seals one node remembers at once, so that each is good once
         pub nonces_max: u64 = 2_097_152, 1_024..=67_108_864;
+        /// hops a call may have made on its way, the last one included
+        pub depth_max: u64 = 8, 1..=64;
         /// silence after which a stream says that it is alive, in milliseconds
         pub keep_alive_ms: u64 = 10_000, 100..=600_000;
     }

@@ -1,5 +1,7 @@
 //! One play of a rule: its steps unrolled into beats, each a delay and something said.
 
+use std::sync::Arc;
+
 use weft_core::manifest::Rule;
 use weft_core::manifest::scenario::{Action, Artifact, Parts};
 use weft_proto::a2a::part::Content;
@@ -33,7 +35,7 @@ pub(crate) enum Said {
 /// again says the same.
 #[derive(Debug, Clone)]
 pub(crate) struct Play {
-    rule: Rule,
+    rule: Arc<Rule>,
     incoming: Incoming,
     step: usize,
     repetition: u32,
@@ -45,7 +47,7 @@ pub(crate) struct Play {
 // === impl Play ===
 
 impl Play {
-    pub(crate) fn new(rule: Rule, incoming: Incoming) -> Play {
+    pub(crate) fn new(rule: Arc<Rule>, incoming: Incoming) -> Play {
         Play { rule, incoming, step: 0, repetition: 0, statuses: 0, artifacts: 0, over: false }
     }
 
@@ -135,7 +137,8 @@ impl Iterator for Play {
         if self.over {
             return None;
         }
-        let Some(step) = self.rule.steps.get(self.step).cloned() else {
+        let rule = self.rule.clone();
+        let Some(step) = rule.steps.get(self.step) else {
             let said = self.end(Said::End(done()));
             return Some(Beat { delay_ms: 0, said });
         };

@@ -73,6 +73,24 @@ async fn a_scope_names_the_tool_and_the_tool_exists() {
 }
 
 #[tokio::test]
+async fn a_call_that_came_too_far_or_in_a_circle_is_refused() {
+    let world = world().await;
+    let by = async |hop: &[(&str, &str)]| {
+        let request = world.request_by(BODY, "tool:test.rows", "application/json", hop);
+        let (status, text) = world.send(request).await;
+        (status, serde_json::from_str::<Value>(&text).unwrap()["code"].clone())
+    };
+    assert_eq!(
+        by(&[("weft-depth", "8"), ("weft-ancestors", "mesh,tests")]).await,
+        (StatusCode::OK, Value::Null)
+    );
+    for depth in ["9", "-1", "x"] {
+        assert_eq!(by(&[("weft-depth", depth)]).await, (StatusCode::FORBIDDEN, json!("DEPTH")), "{depth}");
+    }
+    assert_eq!(by(&[("weft-ancestors", "mesh, test")]).await, (StatusCode::FORBIDDEN, json!("LOOP")));
+}
+
+#[tokio::test]
 async fn what_is_no_call_is_said_to_be_none_after_its_seal_was_good() {
     let world = world().await;
     let (status, body) = world.send(world.request("{\"tool\":", "tool:test.rows", "application/json")).await;

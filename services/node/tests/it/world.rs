@@ -74,6 +74,17 @@ impl World {
 
     /// The sealed call, ready to be spoilt.
     pub(crate) fn request(&self, body: &str, scope: &str, accept: &str) -> Request<String> {
+        self.request_by(body, scope, accept, &[("weft-depth", "1")])
+    }
+
+    /// The sealed call, come by this way.
+    pub(crate) fn request_by(
+        &self,
+        body: &str,
+        scope: &str,
+        accept: &str,
+        hop: &[(&str, &str)],
+    ) -> Request<String> {
         let uri = format!("http://{}/peer/invoke", self.host.id());
         let call = Call {
             method: "POST",
@@ -81,7 +92,7 @@ impl World {
             body_sha256: digest(body.as_bytes()),
             audience: self.host.id(),
             scope,
-            hop: &[("weft-depth", "1")],
+            hop,
         };
         let nonce = [self.nonce.fetch_add(1, Ordering::Relaxed); 16];
         let headers = seal(&self.key, &call, self.env.unix_ms() / 1_000, &nonce).unwrap();
