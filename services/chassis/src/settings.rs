@@ -251,6 +251,7 @@ pub fn defaults<T: Default + serde::Serialize>() -> Table {
 }
 
 #[cfg(test)]
+#[allow(unreachable_pub, reason = "the macro declares as the services do")]
 mod tests {
     use super::*;
 

@@ -93,9 +93,9 @@ pub fn layer(
     // The journal gets every span, whatever the caller sampled; without a receiver nothing is recorded, and the
     // context that came in still goes out.
     let sampler = if queues.is_empty() { Sampler::AlwaysOff } else { Sampler::AlwaysOn };
-    let provider = queues.iter().fold(SdkTracerProvider::builder(), |builder, queue| {
-        builder.with_span_processor(queue.processor())
-    });
+    let provider = queues
+        .iter()
+        .fold(SdkTracerProvider::builder(), |builder, queue| builder.with_span_processor(queue.processor()));
     let provider = provider.with_sampler(sampler).build();
     let spans = tracing_opentelemetry::layer()
         .with_tracer(provider.tracer("weft"))
@@ -138,7 +138,9 @@ where
     let directives = EnvFilter::builder()
         .with_default_directive(LevelFilter::INFO.into())
         .parse(&settings.log)
-        .map_err(|error| format!("`telemetry.log` is \"{}\": {error}: use for example info,weft=debug", settings.log))?;
+        .map_err(|error| {
+            format!("`telemetry.log` is \"{}\": {error}: use for example info,weft=debug", settings.log)
+        })?;
     let json = match settings.format.as_str() {
         "json" => true,
         "text" => false,
@@ -148,7 +150,13 @@ where
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let filter = directives.and(filter_fn(|metadata| metadata.is_event()));
     Ok(if json {
-        lines.json().flatten_event(true).with_current_span(false).with_span_list(false).with_filter(filter).boxed()
+        lines
+            .json()
+            .flatten_event(true)
+            .with_current_span(false)
+            .with_span_list(false)
+            .with_filter(filter)
+            .boxed()
     } else {
         lines.compact().with_ansi(std::io::stderr().is_terminal()).with_filter(filter).boxed()
     })

@@ -112,7 +112,8 @@ pub(crate) async fn follow(
     closed: CancellationToken,
     env: Env,
 ) {
-    let mut client = CatalogClient::new(catalog).max_decoding_message_size(weft_chassis::peer::MESSAGE_BYTES_MAX);
+    let mut client =
+        CatalogClient::new(catalog).max_decoding_message_size(weft_chassis::peer::MESSAGE_BYTES_MAX);
     let mut backoff = Backoff::stream();
     while !closed.is_cancelled() {
         tokio::select! {
@@ -162,7 +163,8 @@ mod tests {
 
     #[test]
     fn only_capabilities_whose_node_exists_can_be_dispatched_and_their_order_is_kept() {
-        let node = |id: &str, address: &str| Node { id: id.into(), address: address.into(), ..Node::default() };
+        let node =
+            |id: &str, address: &str| Node { id: id.into(), address: address.into(), ..Node::default() };
         let directory = Directory::new(Snapshot {
             revision: 3,
             nodes: vec![node("scanner", ""), node("crm", "http://127.0.0.1:9/")],

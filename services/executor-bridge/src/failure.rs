@@ -32,7 +32,7 @@ pub(crate) enum Failure {
 
 impl Failure {
     /// The failure a node stated itself.
-    pub(crate) fn of_result(result: InvokeResult) -> Failure {
+    pub(crate) fn of_result(result: &InvokeResult) -> Failure {
         let reason = clip(&result.error, REASON_CHARS_MAX);
         let reason = if reason.is_empty() { "no reason was given".to_owned() } else { reason };
         let code = clip(&result.code, CODE_CHARS_MAX);
@@ -79,7 +79,9 @@ impl Failure {
                 "{node} cannot be reached ({reason}): start the node or correct its address, then send again"
             ),
             Failure::NoSeal(reason) => {
-                format!("the call to {node} cannot be sealed now ({reason}): bring the signer back, then send again")
+                format!(
+                    "the call to {node} cannot be sealed now ({reason}): bring the signer back, then send again"
+                )
             }
             Failure::Broken(reason) => {
                 format!("the answer of {tool} on {node} broke off ({reason}): send again")
@@ -95,7 +97,9 @@ impl Failure {
                 format!("{node} answered {tool} against the protocol ({reason}): update the node")
             }
             Failure::UnknownCapability(capability) => {
-                format!("the catalog knows no capability `{capability}`: see the agent card for what can be asked")
+                format!(
+                    "the catalog knows no capability `{capability}`: see the agent card for what can be asked"
+                )
             }
         }
     }
@@ -125,16 +129,16 @@ mod tests {
 
     #[test]
     fn a_node_that_states_no_reason_still_fails_with_a_code_and_a_text() {
-        let failed = Failure::of_result(InvokeResult::default());
+        let failed = Failure::of_result(&InvokeResult::default());
         assert_eq!(failed.code(), "TOOL_FAILED");
         assert!(failed.text("crm", "reach").contains("no reason was given"));
-        let denied = Failure::of_result(InvokeResult { denied: true, ..InvokeResult::default() });
+        let denied = Failure::of_result(&InvokeResult { denied: true, ..InvokeResult::default() });
         assert_eq!((denied.code(), denied.outcome()), ("DENIED", "denied"));
     }
 
     #[test]
     fn a_nodes_text_is_cut_and_stripped_of_control_characters() {
-        let failed = Failure::of_result(InvokeResult {
+        let failed = Failure::of_result(&InvokeResult {
             error: format!("bad\r\n{}", "x".repeat(10_000)),
             code: "C".repeat(1_000),
             ..InvokeResult::default()

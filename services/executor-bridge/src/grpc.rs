@@ -10,8 +10,8 @@ use weft_chassis::status::status;
 use weft_core::{Fault, Kind};
 use weft_proto::weft::executor_bridge_server::ExecutorBridge;
 use weft_proto::weft::{
-    BridgeInvokeRequest, DrainRequest, DrainResponse, InvokeEvent, InvokeRequest, ProbeRequest, ProbeResponse,
-    Run, StatusRequest, StatusResponse, invoke_event,
+    BridgeInvokeRequest, DrainRequest, DrainResponse, InvokeEvent, InvokeRequest, ProbeRequest,
+    ProbeResponse, Run, StatusRequest, StatusResponse, invoke_event,
 };
 use weft_proto::wkt::Timestamp;
 
@@ -50,8 +50,7 @@ impl ExecutorBridge for Grpc {
             ..InvokeRequest::default()
         };
         let fault = |failure: Failure| status(failure.fault(&place.node, &call.tool));
-        let answer =
-            self.0.door.call(Call { place: &place, request: &call, within }).await.map_err(fault)?;
+        let answer = self.0.door.call(Call { place: &place, request: &call, within }).await.map_err(fault)?;
         Ok(Response::new(Box::pin(events(answer, place.node.clone(), call.tool))))
     }
 

@@ -120,7 +120,7 @@ pub(crate) fn settled(turn: &Turn, result: InvokeResult, said: Said) -> Vec<Prog
         return Vec::new();
     }
     if !result.ok {
-        return vec![failed(turn, &Failure::of_result(result))];
+        return vec![failed(turn, &Failure::of_result(&result))];
     }
     let is_empty = is_empty(&result, said.any);
     let mut steps = Vec::with_capacity(2);
@@ -163,12 +163,8 @@ fn artifact(turn: &Turn, value: Value) -> Progress {
         parts.push(Part { media_type: JSON.into(), ..data_part(value) });
     }
     parts.extend(summary.map(text_part));
-    let artifact = Artifact {
-        artifact_id: artifact_id(turn),
-        name: turn.tool.clone(),
-        parts,
-        ..Artifact::default()
-    };
+    let artifact =
+        Artifact { artifact_id: artifact_id(turn), name: turn.tool.clone(), parts, ..Artifact::default() };
     let chunk = ArtifactChunk { artifact: Some(artifact), append: false, last_chunk: true };
     Progress { step: Some(progress::Step::Artifact(chunk)), metadata: None }
 }

@@ -35,8 +35,15 @@ impl Steps<'_> {
         let linger = Duration::from_millis(settings.linger_ms);
         let due = Some(Instant::now() + linger);
         let gathered = Vec::with_capacity(3);
-        let mut steps =
-            Steps { lease, gathered, gathered_bytes: 0, due, linger, count: 0, count_max: settings.steps_max };
+        let mut steps = Steps {
+            lease,
+            gathered,
+            gathered_bytes: 0,
+            due,
+            linger,
+            count: 0,
+            count_max: settings.steps_max,
+        };
         steps.take(outcome::working());
         steps
     }

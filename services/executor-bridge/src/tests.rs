@@ -10,15 +10,15 @@ use weft_proto::a2a::{Artifact, Part, TaskState, TaskStatus, part};
 use weft_proto::weft::append_answer::Refusal;
 use weft_proto::weft::executor_bridge_client::ExecutorBridgeClient;
 use weft_proto::weft::{
-    ArtifactChunk, BridgeInvokeRequest, DrainRequest, InvokeResult, ProbeRequest, Progress, StatusRequest, Stop,
-    health, invoke_event, progress,
+    ArtifactChunk, BridgeInvokeRequest, DrainRequest, InvokeResult, ProbeRequest, Progress, StatusRequest,
+    Stop, health, invoke_event, progress,
 };
 use weft_proto::wkt::{Kind, Struct, Value};
 
 use super::*;
 use fakes::{
-    FakeCatalog, FakeNode, FakeSigner, FakeTasks, NodeCall, end, events, hosted, item, ok, result, snapshot, sse,
-    step,
+    FakeCatalog, FakeNode, FakeSigner, FakeTasks, NodeCall, end, events, hosted, item, ok, result, snapshot,
+    sse, step,
 };
 
 pub(crate) mod fakes;
@@ -81,10 +81,11 @@ fn code(steps: &[Progress]) -> String {
         panic!("no status at the end")
     };
     assert_eq!(status.state(), TaskState::Failed);
-    let facts = status.message.iter().flat_map(|message| &message.parts).find_map(|part| match &part.content {
-        Some(part::Content::Data(Value { kind: Some(Kind::Struct(facts)) })) => Some(facts),
-        _ => None,
-    });
+    let facts =
+        status.message.iter().flat_map(|message| &message.parts).find_map(|part| match &part.content {
+            Some(part::Content::Data(Value { kind: Some(Kind::Struct(facts)) })) => Some(facts),
+            _ => None,
+        });
     facts.unwrap().fields["code"].as_str().unwrap().to_owned()
 }
 
@@ -204,7 +205,11 @@ async fn a_node_that_comes_back_gets_the_same_work_under_the_same_key() {
     let world = with_node(move |call| {
         let mut seen = seen.lock().unwrap();
         seen.push((call.request.attempt, call.request.idempotency_key));
-        if seen.len() < 3 { http::StatusCode::SERVICE_UNAVAILABLE.into_response() } else { result(ok("done")) }
+        if seen.len() < 3 {
+            http::StatusCode::SERVICE_UNAVAILABLE.into_response()
+        } else {
+            result(ok("done"))
+        }
     });
     assert_eq!(world.run("t1").await, "WwaC");
     let key = || "key-t1".to_owned();
@@ -229,11 +234,12 @@ async fn nothing_leaves_unsealed_while_the_signer_is_down() {
 async fn a_stream_that_breaks_is_tried_again_only_while_nothing_was_passed_on() {
     let calls = Arc::new(AtomicU32::new(0));
     let seen = calls.clone();
-    let world = with_node(move |call| match (call.request.task_id.as_str(), seen.fetch_add(1, Ordering::SeqCst)) {
-        ("silent", 0) => events(vec![]),
-        ("silent", _) => result(ok("done")),
-        _ => events(vec![(Duration::ZERO, step(chunk("half")))]),
-    });
+    let world =
+        with_node(move |call| match (call.request.task_id.as_str(), seen.fetch_add(1, Ordering::SeqCst)) {
+            ("silent", 0) => events(vec![]),
+            ("silent", _) => result(ok("done")),
+            _ => events(vec![(Duration::ZERO, step(chunk("half")))]),
+        });
     assert_eq!(world.run("silent").await, "WwaC");
     assert_eq!(world.run("half").await, "WaF");
     assert_eq!(code(&world.tasks.steps("half")), "STREAM_BROKEN");
@@ -279,10 +285,14 @@ async fn garbage_is_the_nodes_fault_and_said_so() {
 async fn a_silent_node_is_given_up_and_a_failing_one_keeps_its_own_code() {
     let world = with_node(|call| match call.request.task_id.as_str() {
         "silent" => events(vec![(Duration::from_secs(3_600), end(ok("late")))]),
-        "denied" => result(InvokeResult { denied: true, code: "WRONG_SCOPE".into(), ..InvokeResult::default() }),
+        "denied" => {
+            result(InvokeResult { denied: true, code: "WRONG_SCOPE".into(), ..InvokeResult::default() })
+        }
         _ => result(InvokeResult { code: "SOURCE_UNAVAILABLE".into(), ..InvokeResult::default() }),
     });
-    for (task, expected) in [("silent", "TIMEOUT"), ("denied", "WRONG_SCOPE"), ("broken", "SOURCE_UNAVAILABLE")] {
+    for (task, expected) in
+        [("silent", "TIMEOUT"), ("denied", "WRONG_SCOPE"), ("broken", "SOURCE_UNAVAILABLE")]
+    {
         assert_eq!(world.run(task).await, "WF", "{task}");
         assert_eq!(code(&world.tasks.steps(task)), expected);
     }
@@ -309,7 +319,8 @@ async fn calls_outside_of_tasks_go_through_the_same_door() {
     assert!(answer.message().await.unwrap().is_none());
     assert_eq!(world.signer.asked.lock().unwrap().len(), 1);
 
-    let unknown = world.client.invoke(BridgeInvokeRequest { node: "ghost".into(), ..call }).await.unwrap_err();
+    let unknown =
+        world.client.invoke(BridgeInvokeRequest { node: "ghost".into(), ..call }).await.unwrap_err();
     assert_eq!(unknown.code(), tonic::Code::NotFound);
     assert!(unknown.message().contains("lab"), "{unknown}");
 }

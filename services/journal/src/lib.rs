@@ -10,7 +10,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{TraceService, TraceServiceServer};
+use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
+    TraceService, TraceServiceServer,
+};
 use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTracePartialSuccess, ExportTraceServiceRequest, ExportTraceServiceResponse,
 };
@@ -74,7 +76,11 @@ impl TraceService for Grpc {
             .resource_spans
             .into_iter()
             .flat_map(trim::spans)
-            .inspect(|span| if span.is_none() { rejected += 1 })
+            .inspect(|span| {
+                if span.is_none() {
+                    rejected += 1
+                }
+            })
             .flatten()
             .collect();
         let figures = {

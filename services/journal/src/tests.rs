@@ -48,7 +48,8 @@ fn id(trace: u8) -> String {
 impl World {
     /// Gives how many were rejected.
     async fn send(&mut self, spans: Vec<Span>) -> i64 {
-        let resource = Resource { attributes: vec![attribute("service.name", text("tasks"))], ..Resource::default() };
+        let resource =
+            Resource { attributes: vec![attribute("service.name", text("tasks"))], ..Resource::default() };
         let scope_spans = vec![ScopeSpans { spans, ..ScopeSpans::default() }];
         let of_tasks = ResourceSpans { resource: Some(resource), scope_spans, ..ResourceSpans::default() };
         let request = ExportTraceServiceRequest { resource_spans: vec![of_tasks] };

@@ -72,7 +72,8 @@ fn value(json: &wkt::Value) -> Value {
 }
 
 fn clip(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(ERROR_CHARS_MAX).collect();
+    let line: String =
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(ERROR_CHARS_MAX).collect();
     line.trim().to_owned()
 }
 
@@ -83,10 +84,14 @@ mod tests {
     fn subject() -> Subject {
         let number = |n| wkt::Value { kind: Some(wkt::Kind::Number(n)) };
         let text = |t: &str| wkt::Value { kind: Some(wkt::Kind::String(t.into())) };
-        let list = wkt::Value { kind: Some(wkt::Kind::List(wkt::ListValue { values: vec![text("a"), text("b")] })) };
+        let list =
+            wkt::Value { kind: Some(wkt::Kind::List(wkt::ListValue { values: vec![text("a"), text("b")] })) };
         let proposal = [("change".to_owned(), number(-5.0)), ("names".to_owned(), list)];
         let facts = [("known".to_owned(), text("a"))];
-        Subject::new(Some(&wkt::Struct { fields: proposal.into() }), Some(&wkt::Struct { fields: facts.into() }))
+        Subject::new(
+            Some(&wkt::Struct { fields: proposal.into() }),
+            Some(&wkt::Struct { fields: facts.into() }),
+        )
     }
 
     #[test]

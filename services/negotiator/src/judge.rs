@@ -40,8 +40,9 @@ pub(crate) fn judge(request: &JudgeRequest) -> Result<JudgeResponse, Fault> {
 fn veto(index: usize, constraint: &Constraint, request: &JudgeRequest) -> Result<JudgeResponse, Fault> {
     let reason = reason::fill(&constraint.reason, request.proposal.as_ref(), request.facts.as_ref())
         .map_err(|name| {
-            let problem =
-                format!("`{{{name}}}` is no text, number or flag of the proposal or the facts: name one that is");
+            let problem = format!(
+                "`{{{name}}}` is no text, number or flag of the proposal or the facts: name one that is"
+            );
             Fault::invalid(field(index, "reason"), problem)
         })?;
     Ok(JudgeResponse { veto: true, code: constraint.code.clone(), reason })

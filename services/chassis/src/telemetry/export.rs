@@ -38,7 +38,9 @@ impl Collector {
     /// Connects when there is something to send.
     pub(super) fn new(endpoint: &str, service: &str) -> Result<Collector, String> {
         let bad = |why: &str| {
-            format!("`telemetry.otlp_endpoint` is \"{endpoint}\": {why}: expected http://host:port or https://host:port")
+            format!(
+                "`telemetry.otlp_endpoint` is \"{endpoint}\": {why}: expected http://host:port or https://host:port"
+            )
         };
         let uri: http::Uri = endpoint.parse().map_err(|_| bad("not a URL"))?;
         if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none() {

@@ -66,14 +66,22 @@ impl Counters {
 }
 
 impl Queue {
-    pub(super) fn start<R: Receiver>(receiver: R, spans_max: usize, percent: u32, counters: &Counters) -> Queue {
+    pub(super) fn start<R: Receiver>(
+        receiver: R,
+        spans_max: usize,
+        percent: u32,
+        counters: &Counters,
+    ) -> Queue {
         let (spans, waiting) = mpsc::channel(spans_max);
         let label = To { to: R::NAME };
         let sent = counters.sent.get_or_create(&label).clone();
         let dropped = counters.dropped.get_or_create(&label).clone();
         // Without a subscriber: what sending does must not make spans of its own.
         let pump = pump(receiver, waiting, sent, dropped.clone()).with_subscriber(NoSubscriber::default());
-        #[allow(clippy::disallowed_methods, reason = "outlives the mesh's own drain and is joined by `close`")]
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "outlives the mesh's own drain and is joined by `close`"
+        )]
         let pump = tokio::spawn(pump);
         Queue { spans, percent, dropped, pump }
     }

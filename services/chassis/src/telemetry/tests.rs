@@ -2,8 +2,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderMap;
-use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{TraceService, TraceServiceServer};
-use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
+use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
+    TraceService, TraceServiceServer,
+};
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTraceServiceRequest, ExportTraceServiceResponse,
+};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use tokio::sync::{Mutex, mpsc};
 use tonic::service::Routes;
@@ -98,7 +102,8 @@ async fn spans_reach_a_collector_with_the_right_parents() {
 async fn spans_reach_the_journal_in_process_and_make_no_spans_of_their_own() {
     let (routes, mut spans) = sink();
     let journal = peer::local(routes);
-    let (subscriber, guard) = layer(&Settings::default(), "weft", Some(journal), &Metrics::default()).unwrap();
+    let (subscriber, guard) =
+        layer(&Settings::default(), "weft", Some(journal), &Metrics::default()).unwrap();
     let outgoing = {
         let _installed = tracing::subscriber::set_default(subscriber);
         let outgoing = work();
@@ -148,7 +153,9 @@ async fn a_collector_that_never_answers_costs_neither_the_work_nor_the_shutdown(
     let dropped = metrics
         .render()
         .lines()
-        .find_map(|line| line.strip_prefix("weft_telemetry_spans_dropped_total{to=\"collector\"} ")?.parse::<u64>().ok())
+        .find_map(|line| {
+            line.strip_prefix("weft_telemetry_spans_dropped_total{to=\"collector\"} ")?.parse::<u64>().ok()
+        })
         .unwrap();
     assert!(dropped >= 1_936, "{dropped} of 2000 spans are counted as dropped, 64 fit the queue");
 }

@@ -120,7 +120,7 @@ impl Answer {
     fn ended(&mut self, result: &InvokeResult) {
         self.hop.span.record("weft.response.bytes", self.bytes);
         match result {
-            InvokeResult { ok: false, .. } => self.hop.fail(&Failure::of_result(result.clone())),
+            InvokeResult { ok: false, .. } => self.hop.fail(&Failure::of_result(result)),
             result if is_empty(result, self.stepped) => self.hop.end("empty"),
             _ => self.hop.end("ok"),
         }

@@ -6,11 +6,13 @@ use http_body_util::{BodyExt, Full};
 use tonic::body::Body;
 use tower::{Service, ServiceExt};
 use weft_chassis::Peer;
+use weft_chassis::peer::BoxError;
 
 use crate::failure::Failure;
 
 pub(super) async fn send(mut peer: Peer, request: Request<Bytes>) -> Result<Response<Body>, Failure> {
     let request = request.map(|bytes| Body::new(Full::new(bytes)));
+    let gone = |error: BoxError| Failure::Unreachable(error.to_string());
     let ready = peer.ready().await.map_err(gone)?;
     ready.call(request).await.map_err(gone)
 }
@@ -29,8 +31,4 @@ pub(super) async fn chunk(body: &mut Body) -> Result<Option<Bytes>, String> {
             }
         }
     }
-}
-
-fn gone(error: weft_chassis::peer::BoxError) -> Failure {
-    Failure::Unreachable(error.to_string())
 }

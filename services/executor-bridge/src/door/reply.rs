@@ -42,7 +42,8 @@ impl Reply {
 
     /// True when the answer comes as events.
     pub(super) fn is_events(&self) -> bool {
-        let media_type = self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let media_type =
+            self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         media_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(EVENT_STREAM)
     }
 
@@ -56,7 +57,7 @@ impl Reply {
             Err(_) => Bytes::new(),
         };
         let stated = json::decode::<InvokeResult>(&text).ok().filter(|result| !result.error.is_empty());
-        Err(refusal(self.status, &self.headers, stated))
+        Err(refusal(self.status, &self.headers, stated.as_ref()))
     }
 
     /// The next piece of the body; `None` at its end.
@@ -92,10 +93,10 @@ pub(super) fn garbled(fault: JsonFault) -> Failure {
 }
 
 /// What a status other than 200 means. What the node says itself counts more than the number.
-fn refusal(status: StatusCode, headers: &HeaderMap, stated: Option<InvokeResult>) -> Failure {
+fn refusal(status: StatusCode, headers: &HeaderMap, stated: Option<&InvokeResult>) -> Failure {
     let number = status.as_u16();
-    let reason = match &stated {
-        Some(result) => Failure::of_result(result.clone()),
+    let reason = match stated {
+        Some(result) => Failure::of_result(result),
         None => Failure::Error { code: String::new(), reason: format!("HTTP status {number}") },
     };
     let (code, reason) = match reason {
@@ -116,7 +117,7 @@ fn refusal(status: StatusCode, headers: &HeaderMap, stated: Option<InvokeResult>
             reason: "it points elsewhere, and a seal holds for one target only".to_owned(),
         },
         200..=299 => Failure::Garbage(format!("HTTP status {number}")),
-        _ if stated.as_ref().is_some_and(|result| result.denied) => Failure::Denied { code, reason },
+        _ if stated.is_some_and(|result| result.denied) => Failure::Denied { code, reason },
         _ => Failure::Error { code: code_or("NODE_FAILED"), reason },
     }
 }
@@ -125,7 +126,7 @@ fn refusal(status: StatusCode, headers: &HeaderMap, stated: Option<InvokeResult>
 mod tests {
     use super::*;
 
-    fn code(status: u16, stated: Option<InvokeResult>) -> (String, &'static str) {
+    fn code(status: u16, stated: Option<&InvokeResult>) -> (String, &'static str) {
         let failure = refusal(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), stated);
         (failure.code().to_owned(), failure.outcome())
     }
@@ -151,8 +152,8 @@ mod tests {
             denied,
             ..InvokeResult::default()
         };
-        assert_eq!(code(404, Some(stated(true))), ("UNKNOWN_TOOL".into(), "denied"));
-        assert_eq!(code(400, Some(stated(true))), ("UNKNOWN_TOOL".into(), "denied"));
-        assert_eq!(code(500, Some(stated(false))), ("UNKNOWN_TOOL".into(), "error"));
+        assert_eq!(code(404, Some(&stated(true))), ("UNKNOWN_TOOL".into(), "denied"));
+        assert_eq!(code(400, Some(&stated(true))), ("UNKNOWN_TOOL".into(), "denied"));
+        assert_eq!(code(500, Some(&stated(false))), ("UNKNOWN_TOOL".into(), "error"));
     }
 }

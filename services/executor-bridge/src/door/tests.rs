@@ -1,5 +1,6 @@
 //! The door against nodes behind sockets and in process.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 
 use axum::response::IntoResponse;
@@ -93,7 +94,10 @@ async fn nobody_there_is_unreachable() {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let failure = ask_at(&format!("http://{free}")).await.unwrap_err();
     assert!(matches!(failure, Failure::Unreachable(_)), "{failure:?}");
-    assert!(!failure.text("lab", "run").contains(&free.port().to_string()), "no address in a text for callers");
+    assert!(
+        !failure.text("lab", "run").contains(&free.port().to_string()),
+        "no address in a text for callers"
+    );
 }
 
 #[tokio::test]
@@ -114,7 +118,8 @@ async fn a_redirect_is_refused_and_not_followed() {
 #[tokio::test]
 async fn an_answer_over_the_bound_is_cut_off() {
     let node = FakeNode::new("lab", |_| {
-        let endless = futures::stream::repeat(()).map(|()| Ok::<_, Infallible>(": no event at all\n".repeat(100)));
+        let endless =
+            futures::stream::repeat(()).map(|()| Ok::<_, Infallible>(": no event at all\n".repeat(100)));
         sse(axum::body::Body::from_stream(endless))
     });
     let failure = ask_at(&served(node.router()).await).await.unwrap_err();
@@ -133,7 +138,9 @@ async fn a_node_that_falls_silent_is_timed_out_before_and_after_its_first_byte()
 
 #[tokio::test]
 async fn a_stream_that_is_cut_or_closed_early_is_broken() {
-    let cut = raw("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 1000\r\n\r\ndata: {").await;
+    let cut =
+        raw("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 1000\r\n\r\ndata: {")
+            .await;
     let closed = raw("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 0\r\n\r\n").await;
     let nothing = raw("").await;
     for address in [cut, closed, nothing] {

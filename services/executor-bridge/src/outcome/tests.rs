@@ -57,7 +57,10 @@ fn media_types(turn: &Turn) -> Vec<String> {
 fn a_result_becomes_one_artifact_named_after_the_tool_and_the_task_is_completed() {
     let steps = settled(&turn(), ok(Some(rows(2))), Said::default());
     let artifact = chunk(&steps[0]);
-    assert_eq!((artifact.artifact_id.as_str(), artifact.name.as_str()), ("sector_movement-m1", "sector_movement"));
+    assert_eq!(
+        (artifact.artifact_id.as_str(), artifact.name.as_str()),
+        ("sector_movement-m1", "sector_movement")
+    );
     assert_eq!(artifact.parts[0].content, Some(part::Content::Data(rows(2))));
     assert_eq!(artifact.parts[1].content, Some(part::Content::Text("sector_movement: 2 rows".into())));
     assert_eq!((steps.len(), state(&steps[1])), (2, TaskState::Completed));
@@ -66,7 +69,8 @@ fn a_result_becomes_one_artifact_named_after_the_tool_and_the_task_is_completed(
 #[test]
 fn the_parts_follow_what_the_caller_takes_and_the_capability_gives() {
     assert_eq!(media_types(&turn()), [JSON, TEXT]);
-    let accepts = |modes: &[&str]| Turn { accepted: modes.iter().map(ToString::to_string).collect(), ..turn() };
+    let accepts =
+        |modes: &[&str]| Turn { accepted: modes.iter().map(ToString::to_string).collect(), ..turn() };
     assert_eq!(media_types(&accepts(&["text/*"])), [TEXT]);
     assert_eq!(media_types(&accepts(&["application/json; charset=utf-8"])), [JSON]);
     assert_eq!(media_types(&accepts(&["image/png"])), [JSON, TEXT]);
@@ -99,7 +103,8 @@ fn steps_that_said_everything_get_no_second_end() {
 
 #[test]
 fn a_failure_names_code_node_and_tool() {
-    let refused = InvokeResult { code: "UNKNOWN_TOOL".into(), error: "no such tool".into(), denied: true, ..ok(None) };
+    let refused =
+        InvokeResult { code: "UNKNOWN_TOOL".into(), error: "no such tool".into(), denied: true, ..ok(None) };
     let steps = settled(&turn(), InvokeResult { ok: false, ..refused }, Said::default());
     assert_eq!(state(&steps[0]), TaskState::Failed);
     let facts = object([

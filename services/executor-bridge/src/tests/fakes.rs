@@ -80,7 +80,9 @@ impl FakeTasks {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(600), seen).await.expect("the store comes to look like this");
+        tokio::time::timeout(Duration::from_secs(600), seen)
+            .await
+            .expect("the store comes to look like this");
     }
 
     /// Every committed step of a task, in order.
@@ -120,7 +122,10 @@ impl Tasks for FakeTasks {
     type ClaimStream = Boxed<ClaimEvent>;
     type AppendStream = Boxed<AppendAnswer>;
 
-    async fn claim(&self, request: Request<Streaming<ClaimRequest>>) -> Result<Response<Boxed<ClaimEvent>>, Status> {
+    async fn claim(
+        &self,
+        request: Request<Streaming<ClaimRequest>>,
+    ) -> Result<Response<Boxed<ClaimEvent>>, Status> {
         let mut requests = request.into_inner();
         let (events, read) = mpsc::channel(16);
         let fake = self.clone();
@@ -161,7 +166,10 @@ impl Tasks for FakeTasks {
         Ok(Response::new(Box::pin(ReceiverStream::new(read))))
     }
 
-    async fn append(&self, request: Request<Streaming<AppendRequest>>) -> Result<Response<Boxed<AppendAnswer>>, Status> {
+    async fn append(
+        &self,
+        request: Request<Streaming<AppendRequest>>,
+    ) -> Result<Response<Boxed<AppendAnswer>>, Status> {
         let fake = self.clone();
         let answers = request.into_inner().filter_map(move |request| {
             let answer = match request {
@@ -326,7 +334,7 @@ async fn invoke(State(node): State<FakeNode>, headers: HeaderMap, body: Bytes) -
 }
 
 async fn about(State(node): State<FakeNode>) -> impl IntoResponse {
-    let about = About { node: node.id.clone(), ..About::default() };
+    let about = About { node: node.id, ..About::default() };
     ([("content-type", "application/json")], json::encode(&about).unwrap())
 }
 

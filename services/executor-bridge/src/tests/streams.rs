@@ -82,7 +82,9 @@ async fn a_stale_lease_stops_the_run_and_frees_its_slot() {
 
 #[tokio::test(start_paused = true)]
 async fn a_step_that_breaks_a_rule_fails_the_task_as_the_nodes_fault() {
-    let world = with_node(|_| events(vec![(Duration::ZERO, step(chunk("bad"))), (Duration::from_secs(9), end(ok("y")))]));
+    let world = with_node(|_| {
+        events(vec![(Duration::ZERO, step(chunk("bad"))), (Duration::from_secs(9), end(ok("y")))])
+    });
     world.tasks.store().refuse.push_back(Refusal::Invalid);
     assert_eq!(world.run("t1").await, "F");
     assert_eq!(code(&world.tasks.steps("t1")), "INVALID_AGENT_RESPONSE");
@@ -150,5 +152,9 @@ async fn a_node_faster_than_the_store_is_held_back() {
     world.tasks.store().mute = true;
     world.tasks.offer([item("t1")]);
     tokio::time::sleep(Duration::from_secs(5)).await;
-    assert!(made.load(Ordering::SeqCst) <= 150, "{} steps were taken from the node", made.load(Ordering::SeqCst));
+    assert!(
+        made.load(Ordering::SeqCst) <= 150,
+        "{} steps were taken from the node",
+        made.load(Ordering::SeqCst)
+    );
 }

@@ -24,7 +24,11 @@ fn constraint(code: &str, expression: &str, reason: &str) -> Constraint {
 /// The constraints of a customer side, as a fleet declares them.
 fn customer_side() -> Vec<Constraint> {
     vec![
-        constraint("NO_SIGNAL", "has(proposal.signal) && proposal.signal != ''", "{sector} comes without a signal"),
+        constraint(
+            "NO_SIGNAL",
+            "has(proposal.signal) && proposal.signal != ''",
+            "{sector} comes without a signal",
+        ),
         constraint(
             "UNALIGNED_ENTITY",
             "proposal.entities.all(e, e in facts.aligned)",
@@ -46,11 +50,7 @@ fn proposal(signal: &str, entity: &str, today: f64) -> Struct {
 fn verdict(proposal: Struct) -> JudgeResponse {
     let aligned = value(Kind::List(ListValue { values: vec![text("known")] }));
     let facts = object([("aligned", aligned)]);
-    let request = JudgeRequest {
-        constraints: customer_side(),
-        proposal: Some(proposal),
-        facts: Some(facts),
-    };
+    let request = JudgeRequest { constraints: customer_side(), proposal: Some(proposal), facts: Some(facts) };
     judge(&request).unwrap()
 }
 
