@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use weft_proto::a2a::{SendMessageRequest, Task};
 use weft_proto::json;
 
-/// A message as clients send it, 475 bytes.
+/// A message as clients send it, 479 bytes.
 const SEND: &str = r#"{"message":{"messageId":"018f7a2e-5c1d-7e3a-9b4f-2d6c8a1e0f57","contextId":"018f7a2e-5c1d-7e3a-9b4f-2d6c8a1e0f58","role":"ROLE_USER","parts":[{"text":"Which sectors moved most last week, and why?"},{"data":{"skill":"sector.movement","arguments":{"days":7,"limit":5,"threshold":0.25}},"mediaType":"application/json"}],"metadata":{"source":"bench","attempt":1}},"configuration":{"acceptedOutputModes":["text/plain","application/json"],"historyLength":10,"returnImmediately":false}}"#;
 
 /// A finished task with one message and one artifact.

@@ -12,8 +12,8 @@
 //! A number whose digits would come back changed (`9007199254740993`, `1e400`, `0.10000000000000000001`) is refused
 //! wherever it stands, in a 64-bit field and in an unknown field too: 64-bit integers travel as strings.
 //!
-//! On one idle core of an ordinary server a SendMessage of 475 bytes takes about a microsecond and a half each way;
-//! `cargo bench -p weft-proto` measures it.
+//! A SendMessage of 479 bytes takes about 3 µs in and 1.3 µs out on one core of a busy two-core machine, where its
+//! protobuf takes 1.6 µs in and a parser without a schema 2.7 µs; `cargo bench -p weft-proto` measures it again.
 
 mod check;
 mod fault;
