@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
 
 use serde_json::json;
 use tracing::field::{Field, Visit};
@@ -15,9 +16,13 @@ use crate::world::{World, hello};
 
 type Fields = BTreeMap<String, String>;
 
-/// The spans of this edge in the order they began, with all their fields.
-#[derive(Clone, Default)]
-struct Seen(Arc<Mutex<Vec<(u64, Fields)>>>);
+/// The spans that began on this thread, in order, with all their fields. Other tests run beside this one, each on a
+/// thread of its own; a subscriber of one thread alone would miss what another thread touched first.
+#[derive(Clone)]
+struct Seen {
+    thread: ThreadId,
+    spans: Arc<Mutex<Vec<(u64, Fields)>>>,
+}
 
 struct Reader<'a>(&'a mut Fields);
 
@@ -29,16 +34,20 @@ impl Visit for Reader<'_> {
 
 impl<S: tracing::Subscriber> Layer<S> for Seen {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, _: Context<'_, S>) {
-        if attributes.metadata().name() == "a2a" {
+        if attributes.metadata().name() == "a2a" && thread::current().id() == self.thread {
             let mut fields = Fields::new();
             attributes.record(&mut Reader(&mut fields));
-            lock(&self.0).push((id.into_u64(), fields));
+            lock(&self.spans).push((id.into_u64(), fields));
         }
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, _: Context<'_, S>) {
+        if thread::current().id() != self.thread {
+            return;
+        }
         // Ids are used again: the latest span with this one is meant.
-        if let Some((_, fields)) = lock(&self.0).iter_mut().rev().find(|(span, _)| *span == id.into_u64()) {
+        if let Some((_, fields)) = lock(&self.spans).iter_mut().rev().find(|(span, _)| *span == id.into_u64())
+        {
             values.record(&mut Reader(fields));
         }
     }
@@ -46,15 +55,16 @@ impl<S: tracing::Subscriber> Layer<S> for Seen {
 
 #[tokio::test]
 async fn each_call_is_one_server_span_with_its_outcome_and_without_its_content() {
-    let seen = Seen::default();
-    let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(seen.clone()));
+    let seen = Seen { thread: thread::current().id(), spans: Arc::default() };
+    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(seen.clone())).unwrap();
+    tracing::callsite::rebuild_interest_cache();
     let world = World::new().await;
     world.call("SendMessage", hello("which sectors moved most SECRETWORD")).await;
     world.code("GetTask", json!({"id": " SECRETWORD\n"})).await;
     world.call("GetTask", json!({"id": "t1"})).await;
     world.get("/healthz").await;
 
-    let spans: Vec<Fields> = lock(&seen.0).iter().map(|(_, fields)| fields.clone()).collect();
+    let spans: Vec<Fields> = lock(&seen.spans).iter().map(|(_, fields)| fields.clone()).collect();
     let of = |name: &str| spans.iter().map(|s| s.get(name).cloned().unwrap_or_default()).collect::<Vec<_>>();
     assert_eq!(of("otel.name"), ["a2a SendMessage", "a2a GetTask", "a2a GetTask"]);
     assert_eq!(of("otel.kind"), ["server"; 3]);
