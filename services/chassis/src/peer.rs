@@ -125,6 +125,10 @@ where
 /// `/weft.v1.Tasks/Submit` → a server span named `weft.v1.Tasks/Submit` (OpenTelemetry RPC conventions).
 fn rpc_span(path: &str) -> tracing::Span {
     let name = path.trim_start_matches('/');
+    // Taking spans makes none: else every batch would cause the next.
+    if name.starts_with("opentelemetry.proto.") {
+        return tracing::Span::none();
+    }
     let (service, method) = name.split_once('/').unwrap_or((name, ""));
     tracing::info_span!(
         target: "weft::rpc",

@@ -44,6 +44,8 @@ crate::settings! {
         pub otlp_endpoint: String = String::new();
         /// how many of 100 traces go to the collector; spans that failed or came back empty always do
         pub otlp_percent: u32 = 100, 0..=100;
+        /// whether spans go to the mesh's own journal
+        pub journal: bool = true;
         /// finished spans that wait for one receiver; further ones are dropped and counted
         pub queue_spans_max: u32 = 8_192, 64..=1_000_000;
     }
@@ -114,6 +116,7 @@ fn receivers(
     journal: Option<Peer>,
     metrics: &Metrics,
 ) -> Result<Vec<Queue>, String> {
+    let journal = journal.filter(|_| settings.journal);
     if settings.otlp_endpoint.is_empty() && journal.is_none() {
         return Ok(Vec::new());
     }

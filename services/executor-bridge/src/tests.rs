@@ -22,6 +22,7 @@ use fakes::{
 };
 
 pub(crate) mod fakes;
+mod spans;
 mod streams;
 
 struct World {
@@ -269,12 +270,14 @@ async fn steps_of_a_node_pass_through_and_its_own_end_is_the_end() {
 
 #[tokio::test(start_paused = true)]
 async fn garbage_is_the_nodes_fault_and_said_so() {
-    let world = with_node(|call| match call.request.task_id.as_str() {
+    let node = FakeNode::new("lab", |call| match call.request.task_id.as_str() {
         "text" => sse("data: not JSON\n\n".into()),
         "nothing" => sse("data: {}\n\n".into()),
         "html" => axum::response::Html("<p>hello</p>").into_response(),
-        _ => sse(format!("data: {}\n\n", "x".repeat(5_000_000)).into()),
+        _ => sse(format!("data: {}\n\n", "x".repeat(50_000)).into()),
     });
+    let settings = Settings { event_bytes_max: 10_000, ..Settings::default() };
+    let world = world(settings, hosted(&node));
     for task in ["text", "nothing", "html", "endless"] {
         assert_eq!(world.run(task).await, "WF", "{task}");
         assert_eq!(code(&world.tasks.steps(task)), "INVALID_AGENT_RESPONSE", "{task}");

@@ -23,7 +23,10 @@ pub(super) fn client(connect: Duration) -> Result<reqwest::Client, String> {
         .referer(false)
         .connect_timeout(connect)
         .tcp_nodelay(true)
+        // A peer that is gone without a word is found out within 30 s.
         .tcp_keepalive(Duration::from_secs(15))
+        .tcp_keepalive_interval(Duration::from_secs(5))
+        .tcp_keepalive_retries(3)
         .pool_idle_timeout(Duration::from_secs(30))
         .pool_max_idle_per_host(IDLE_PER_NODE_MAX)
         .user_agent(concat!("weft/", env!("CARGO_PKG_VERSION")))
