@@ -267,7 +267,8 @@ impl Outgoing {
         }
         Ok(SendMessageRequest {
             message: Some(Message {
-                message_id: weft_chassis::Env::system().id(),
+                // A repeat under the same key must be the same message.
+                message_id: self.idempotency_key.clone().unwrap_or_else(|| weft_chassis::Env::system().id()),
                 role: Role::User as i32,
                 parts,
                 task_id: self.task.clone().unwrap_or_default(),

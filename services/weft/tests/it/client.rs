@@ -78,7 +78,8 @@ impl Client {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Result<String, Failure> {
-        let answer = self.http.get(format!("{}{path}", self.base)).timeout(WITHIN).send().await.map_err(away)?;
+        let answer =
+            self.http.get(format!("{}{path}", self.base)).timeout(WITHIN).send().await.map_err(away)?;
         let answer = answer.error_for_status().map_err(away)?;
         answer.text().await.map_err(away)
     }
@@ -98,7 +99,12 @@ impl Client {
         result_of(&answer.bytes().await.map_err(away)?)
     }
 
-    pub(crate) async fn stream(&self, method: &str, params: &Value, headers: &[(&str, &str)]) -> Result<Events, Failure> {
+    pub(crate) async fn stream(
+        &self,
+        method: &str,
+        params: &Value,
+        headers: &[(&str, &str)],
+    ) -> Result<Events, Failure> {
         let request = self.request(method, params, headers).header("accept", "text/event-stream");
         let answer = tokio::time::timeout(WITHIN, request.send())
             .await
@@ -115,7 +121,10 @@ impl Client {
         let events = answer.bytes_stream().eventsource().map(|event| {
             let event = event.map_err(|e| Failure::Away(e.to_string()))?;
             let body = result_of(event.data.as_bytes())?;
-            Ok((event.id.parse().map_err(|_| Failure::Away(format!("`{}` numbers no event", event.id)))?, body))
+            Ok((
+                event.id.parse().map_err(|_| Failure::Away(format!("`{}` numbers no event", event.id)))?,
+                body,
+            ))
         });
         Ok(Events(events.boxed()))
     }
@@ -166,7 +175,9 @@ impl Client {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        tokio::time::timeout(WITHIN, looked).await.unwrap_or_else(|_| panic!("task {id} never became as wanted"))
+        tokio::time::timeout(WITHIN, looked)
+            .await
+            .unwrap_or_else(|_| panic!("task {id} never became as wanted"))
     }
 
     /// Reads the task until it is in this state.
@@ -227,7 +238,7 @@ pub(crate) fn state_of(event: &StreamResponse) -> Option<TaskState> {
 /// The texts of a task's artifacts, joined.
 pub(crate) fn artifacts(task: &Task) -> String {
     let parts = task.artifacts.iter().flat_map(|artifact| &artifact.parts);
-    parts.map(|part| format!("{}", text_of(part))).collect()
+    parts.map(text_of).collect()
 }
 
 fn text_of(part: &weft_proto::a2a::Part) -> String {
@@ -239,7 +250,8 @@ fn text_of(part: &weft_proto::a2a::Part) -> String {
 
 fn result_of<R: DeserializeOwned>(body: &[u8]) -> Result<R, Failure> {
     let text = || String::from_utf8_lossy(body).into_owned();
-    let answer: Answer = serde_json::from_slice(body).map_err(|_| Failure::Away(format!("no JSON-RPC: {}", text())))?;
+    let answer: Answer =
+        serde_json::from_slice(body).map_err(|_| Failure::Away(format!("no JSON-RPC: {}", text())))?;
     if let Some(error) = answer.error {
         return Err(Failure::Refused {
             code: error["code"].as_i64().unwrap_or_default(),
@@ -247,10 +259,12 @@ fn result_of<R: DeserializeOwned>(body: &[u8]) -> Result<R, Failure> {
             message: error["message"].as_str().unwrap_or_default().to_owned(),
         });
     }
-    let result = answer.result.ok_or_else(|| Failure::Away(format!("neither result nor error: {}", text())))?;
+    let result =
+        answer.result.ok_or_else(|| Failure::Away(format!("neither result nor error: {}", text())))?;
     Ok(weft_proto::json::decode(result.get().as_bytes()).unwrap_or_else(|e| panic!("{e}: {}", text())))
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "as `map_err` hands it over")]
 fn away(error: reqwest::Error) -> Failure {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(&error);

@@ -21,7 +21,8 @@ async fn played(client: &Client) -> Vec<Value> {
     let changed = client.send(&said("echo changed"), &[("idempotency-key", "k1")]).await.unwrap_err();
     note("conflict", changed.code().into());
 
-    let streamed = client.stream("SendStreamingMessage", &said("job streamed"), &[]).await.unwrap().rest().await;
+    let streamed =
+        client.stream("SendStreamingMessage", &said("job streamed"), &[]).await.unwrap().rest().await;
     let numbers: Vec<u64> = streamed.iter().map(|(seq, _)| *seq).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "each event once and in order");
     note("streamed", streamed.iter().map(|(_, event)| as_json(event)).collect());
@@ -86,7 +87,8 @@ fn plain(mut value: Value) -> Value {
     match &mut value {
         Value::Object(fields) => {
             for (name, inner) in fields {
-                let varies = matches!(name.as_str(), "id" | "taskId" | "contextId" | "timestamp" | "messageId");
+                let varies =
+                    matches!(name.as_str(), "id" | "taskId" | "contextId" | "timestamp" | "messageId");
                 *inner = if varies && inner.is_string() { "*".into() } else { plain(inner.take()) };
             }
         }

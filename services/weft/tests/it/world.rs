@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use weft::mesh::{Mesh, Plan};
 use weft::roles::Role;
-use weft::settings::{self, Settings};
+use weft::settings::Settings;
 use weft_chassis::Env;
 
 use crate::client::Client;
@@ -41,12 +41,18 @@ impl World {
         World::with(form, &fleet(), data, &[]).await.unwrap_or_else(|problem| panic!("{form:?}: {problem}"))
     }
 
-    /// With settings changed from those of the tests, as pairs of `section.key` and value.
+    /// With settings changed from those of the tests, as pairs of `section.key` and value. `role/section.key` changes
+    /// it for that role only, when it runs apart.
     ///
     /// # Errors
     /// What the mesh said when it did not start.
-    pub(crate) async fn with(form: Form, fleet: &Path, data: &Path, changes: &[(&str, &str)]) -> Result<World, String> {
-        let mut all = vec![
+    pub(crate) async fn with(
+        form: Form,
+        fleet: &Path,
+        data: &Path,
+        changes: &[(&str, &str)],
+    ) -> Result<World, String> {
+        let mut given = vec![
             ("mesh.data", data.to_str().unwrap()),
             ("catalog.dir", fleet.to_str().unwrap()),
             ("edge.http", "127.0.0.1:0"),
@@ -56,18 +62,26 @@ impl World {
             ("edge.drain_ms", "500"),
             ("tasks.lease_ms", "1500"),
         ];
-        all.extend_from_slice(changes);
+        given.extend_from_slice(changes);
+        let roles: Vec<Option<Role>> = match form {
+            Form::Together => vec![None],
+            Form::Apart => Role::ALL.map(Some).into(),
+        };
         let (mut meshes, mut addresses) = (Vec::new(), BTreeMap::new());
-        for plan in plans(form, &all) {
-            let mesh = match Mesh::start(plan(&addresses), Env::system()).await {
-                Ok(mesh) => mesh,
+        for role in roles {
+            match Mesh::start(plan(role, &addresses, &given), Env::system()).await {
+                Ok(mesh) => {
+                    let found = Role::ALL
+                        .into_iter()
+                        .filter_map(|role| Some((role, mesh.address(role)?.to_string())));
+                    addresses.extend(found);
+                    meshes.push(mesh);
+                }
                 Err(problem) => {
                     stop(meshes).await;
                     return Err(problem);
                 }
-            };
-            addresses.extend(Role::ALL.into_iter().filter_map(|role| Some((role, mesh.address(role)?.to_string()))));
-            meshes.push(mesh);
+            }
         }
         let client = Client::new(&format!("http://{}", addresses[&Role::Edge]));
         Ok(World { meshes, client })
@@ -88,38 +102,36 @@ async fn stop(meshes: Vec<Mesh>) -> bool {
     clean
 }
 
-type Addresses = BTreeMap<Role, String>;
-
-/// What to start, in order; each plan is told where the roles before it listen.
-fn plans<'a>(form: Form, changes: &'a [(&'a str, &'a str)]) -> Vec<Box<dyn Fn(&Addresses) -> Plan + 'a>> {
-    match form {
-        Form::Together => vec![Box::new(move |_| Plan::all_in_one(read(changes, &[])))],
-        Form::Apart => Role::ALL
-            .into_iter()
-            .map(|role| -> Box<dyn Fn(&Addresses) -> Plan + 'a> {
-                Box::new(move |addresses| Plan::apart(&[role], read(changes, &network(addresses))))
-            })
-            .collect(),
+/// What to start: everything, or one role that is told where the roles before it listen.
+fn plan(role: Option<Role>, addresses: &BTreeMap<Role, String>, given: &[(&str, &str)]) -> Plan {
+    let mut changes: Vec<(String, String)> = Vec::new();
+    for service in Role::ALL.into_iter().filter(|service| role.is_some() && *service != Role::Edge) {
+        let key = service.name().replace('-', "_");
+        changes.push((format!("listen.{key}"), "127.0.0.1:0".to_owned()));
+        let known =
+            addresses.get(&service).map(|address| (format!("peers.{key}"), format!("http://{address}")));
+        changes.extend(known);
+    }
+    for (path, value) in given {
+        let meant = match path.split_once('/') {
+            None => Some(*path),
+            Some((name, path)) => (role.is_some_and(|role| role.name() == name)).then_some(path),
+        };
+        changes.extend(meant.map(|path| (path.to_owned(), (*value).to_owned())));
+    }
+    let changes: Vec<_> = changes.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect();
+    let settings = settings(&changes);
+    match role {
+        None => Plan::all_in_one(settings),
+        Some(role) => Plan::apart(&[role], settings),
     }
 }
 
-/// Any free port for the role itself, the known ones for those before it.
-fn network(addresses: &Addresses) -> Vec<(String, String)> {
-    let services = Role::ALL.into_iter().filter(|role| *role != Role::Edge);
-    services
-        .flat_map(|role| {
-            let key = role.name().replace('-', "_");
-            let known = addresses.get(&role).map(|address| (format!("peers.{key}"), format!("http://{address}")));
-            [Some((format!("listen.{key}"), "127.0.0.1:0".to_owned())), known].into_iter().flatten()
-        })
-        .collect()
-}
-
-fn read(changes: &[(&str, &str)], more: &[(String, String)]) -> Settings {
-    let mut layers = settings::layers();
-    let more = more.iter().map(|(path, value)| (path.as_str(), value.as_str()));
-    for (path, value) in changes.iter().copied().chain(more) {
-        let doc = *layers.docs().iter().find(|doc| doc.path() == path).unwrap_or_else(|| panic!("{path}"));
+/// The defaults with these changes.
+pub(crate) fn settings(changes: &[(&str, &str)]) -> Settings {
+    let mut layers = weft::settings::layers();
+    for (path, value) in changes {
+        let doc = *layers.docs().iter().find(|doc| doc.path() == *path).unwrap_or_else(|| panic!("{path}"));
         layers.text(doc, value, "a test").unwrap();
     }
     Settings::read(&layers).unwrap()
