@@ -1,6 +1,6 @@
 //! Blocking messages through the task store alone: clients that submit and wait, one worker that answers at once.
 //!
-//! `cargo run --release -p weft-tasks --example load -- [clients] [seconds]` prints messages a second and latencies.
+//! `cargo run --release -p weft-tasks --example load -- [clients] [seconds] [gets]` prints messages a second and latencies.
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -92,6 +92,7 @@ fn cpu_seconds() -> f64 {
 async fn main() {
     let mut args = std::env::args().skip(1).map(|arg| arg.parse::<u64>().unwrap());
     let (clients, seconds) = (args.next().unwrap_or(64), args.next().unwrap_or(10));
+    let count = args.next().unwrap_or(20_000);
     let dir = tempfile::tempdir_in(".").unwrap();
     let env = Env::system();
     let (routes, handle) = weft_tasks::routes(&Settings::default(), dir.path(), &env).await.unwrap();
@@ -136,11 +137,11 @@ async fn main() {
     println!("submit: {clients} clients, {rate:.0}/s, p50 {:?}, p99 {:?}", at(50), at(99));
 
     let (began, mut gets) = (Instant::now(), client.clone());
-    for _ in 0..20_000 {
+    for _ in 0..count {
         let request = GetRequest { owner: "local".into(), task_id: last.clone(), history_length: None };
         gets.get(request).await.unwrap();
     }
-    println!("get: 1 client, {:.0}/s", 20_000.0 / began.elapsed().as_secs_f64());
+    println!("get: 1 client, {:.0}/s", count as f64 / began.elapsed().as_secs_f64());
     for line in env
         .metrics()
         .render()

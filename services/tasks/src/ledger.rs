@@ -12,6 +12,7 @@ mod read;
 mod run;
 mod submit;
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use prost::Message as _;
@@ -102,10 +103,11 @@ impl<S: Store> Ledger<S> {
         self.opened
     }
 
-    /// Runs `work` to its end, whether or not the caller waits for it.
+    /// Runs `work` to its end, whether or not the caller waits for it. It is boxed: moved about by the runtime, a
+    /// future of this size costs more than the allocation.
     async fn whole<T: Send + 'static>(
         &self,
-        work: impl Future<Output = Result<T, Fault>> + Send + 'static,
+        work: Pin<Box<dyn Future<Output = Result<T, Fault>> + Send>>,
     ) -> Result<T, Fault> {
         let (done, outcome) = oneshot::channel();
         let span = tracing::Span::current();
@@ -127,7 +129,7 @@ impl<S: Store> Ledger<S> {
         if slot.now().is_some() {
             return Ok(Some(slot));
         }
-        if slot.load(self.store.load(task)).await.map_err(broken)? {
+        if Box::pin(slot.load(self.store.load(task))).await.map_err(broken)? {
             if let Some(now) = slot.now() {
                 self.cache.weigh(task, now.head.bytes);
             }
@@ -162,7 +164,7 @@ impl<S: Store> Ledger<S> {
             // The folded task must have one owner when it is written to, or it would be copied.
             drop(now);
             match self.write(slot, base, decision).await {
-                Err(Refused::Conflict) => match self.store.load(slot.id()).await.map_err(broken)? {
+                Err(Refused::Conflict) => match Box::pin(self.store.load(slot.id())).await.map_err(broken)? {
                     Some(stored) => slot.reload(stored),
                     None => return Err(Fault::task_not_found(&slot.id().to_string())),
                 },
@@ -172,10 +174,11 @@ impl<S: Store> Ledger<S> {
         Err(Fault::unavailable("the task changed again and again meanwhile; try again"))
     }
 
-    async fn write(&self, slot: &Slot, base: Head, decision: Decision) -> Result<(), Refused> {
+    async fn write(&self, slot: &Slot, base: Arc<Head>, decision: Decision) -> Result<(), Refused> {
         let Decision { change, mut head, turn } = decision;
         let record = record(&mut head, change, turn);
         head.version = base.version + 1;
+        let head = Arc::new(head);
         let commit = Commit { base: Some(base), head: head.clone(), record: record.clone() };
         let span = tracing::info_span!(target: "weft::tasks", "commit", weft.task.id = %slot.id(), weft.version = head.version);
         self.store.commit(commit).instrument(span).await?;

@@ -39,7 +39,7 @@ pub(crate) struct Mark {
 }
 
 struct Live {
-    head: Head,
+    head: Arc<Head>,
     task: Arc<Task>,
     turn: Arc<Turn>,
     recent: VecDeque<(u64, Arc<StreamResponse>)>,
@@ -49,7 +49,7 @@ struct Live {
 /// A task at one moment.
 #[derive(Clone)]
 pub(crate) struct Snapshot {
-    pub(crate) head: Head,
+    pub(crate) head: Arc<Head>,
     pub(crate) task: Arc<Task>,
     pub(crate) turn: Arc<Turn>,
 }
@@ -133,7 +133,7 @@ impl Slot {
     }
 
     /// What was committed, made known: first to those who look, then to those who wait.
-    pub(crate) fn publish(&self, head: Head, record: Option<Record>) {
+    pub(crate) fn publish(&self, head: Arc<Head>, record: Option<Record>) {
         let Some(mut live) = self.live() else { return };
         live.head = head;
         if let Some(mut record) = record {

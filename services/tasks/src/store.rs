@@ -28,9 +28,9 @@ use crate::record::{Head, Record, Replay, Turn};
 #[derive(Debug, Clone)]
 pub struct Commit {
     /// The head it was decided on; `None`: the task is new.
-    pub base: Option<Head>,
+    pub base: Option<Arc<Head>>,
     /// The head after it; its version is one more than `base`'s.
-    pub head: Head,
+    pub head: Arc<Head>,
     /// What happened; `None` when only the head changes. The replay keys of its turn must be free and then lead here.
     pub record: Option<Arc<Record>>,
 }
@@ -79,7 +79,7 @@ impl From<Broken> for Refused {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
     /// Its head.
-    pub head: Head,
+    pub head: Arc<Head>,
     /// All its records folded.
     pub task: Task,
     /// Its latest turn.
@@ -87,7 +87,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    pub(crate) fn fold(head: Head, records: Vec<Record>) -> Stored {
+    pub(crate) fn fold(head: Arc<Head>, records: Vec<Record>) -> Stored {
         let (mut task, mut turn) = (Task::default(), Turn::default());
         for record in records {
             record.apply(&mut task);
@@ -101,7 +101,7 @@ impl Stored {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
     /// In the order of the list, at most as many as asked for.
-    pub heads: Vec<Head>,
+    pub heads: Vec<Arc<Head>>,
     /// Where it ended, when there is more.
     pub more: Option<Cursor>,
     /// Tasks on all pages together.
@@ -139,7 +139,7 @@ pub trait Store: Send + Sync + 'static {
     fn list(&self, query: &Query) -> impl Future<Output = Result<Page, Broken>> + Send;
 
     /// Every task that runs or is to run, oldest first.
-    fn running(&self) -> Vec<Head>;
+    fn running(&self) -> Vec<Arc<Head>>;
 
     /// Terminal tasks made before `before_ms`, oldest first, from after `after`; looks at no more than `most` tasks.
     /// With them, where to go on; `None` when there is nothing after.

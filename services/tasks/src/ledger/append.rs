@@ -9,7 +9,7 @@ use weft_proto::weft::{AppendAnswer, AppendRequest};
 
 use super::{Decision, Ledger, settles};
 use crate::TaskId;
-use crate::record::Turn;
+use crate::record::{Head, Turn};
 use crate::slot::{Slot, Snapshot};
 use crate::store::Store;
 
@@ -22,7 +22,7 @@ impl<S: Store> Ledger<S> {
     pub(crate) async fn append(&self, request: AppendRequest) -> AppendAnswer {
         let number = request.number;
         let ledger = self.clone();
-        let outcome = self.whole(async move { Ok(ledger.append_now(request).await) }).await;
+        let outcome = self.whole(Box::pin(async move { Ok(ledger.append_now(request).await) })).await;
         match outcome.unwrap_or_else(|fault| Err((Refusal::Unavailable, fault.message))) {
             Ok(()) => AppendAnswer { number, accepted: true, ..AppendAnswer::default() },
             Err((refusal, message)) => {
@@ -87,7 +87,7 @@ impl<S: Store> Ledger<S> {
             let text = format!("the task would have more than {bytes_max} bytes (tasks.task_bytes_max)");
             return Err(Fault::invalid("progress", text));
         }
-        let mut head = now.head.clone();
+        let mut head = Head::clone(&now.head);
         (head.started, head.lease, head.number) = (true, request.lease, request.number);
         Ok(Decision { change, head, turn: None })
     }

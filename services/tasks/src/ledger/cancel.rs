@@ -6,13 +6,14 @@ use weft_proto::a2a::Task;
 use weft_proto::weft::CancelRequest;
 
 use super::{Decision, Ledger};
+use crate::record::Head;
 use crate::store::Store;
 
 impl<S: Store> Ledger<S> {
     /// Moves the task to CANCELED and tells its worker; a canceled one is answered as it is.
     pub(crate) async fn cancel(&self, request: CancelRequest) -> Result<Task, Fault> {
         let ledger = self.clone();
-        self.whole(async move { ledger.cancel_now(request).await }).await
+        self.whole(Box::pin(async move { ledger.cancel_now(request).await })).await
     }
 
     async fn cancel_now(&self, request: CancelRequest) -> Result<Task, Fault> {
@@ -22,7 +23,7 @@ impl<S: Store> Ledger<S> {
         let _writer = slot.writer.lock().await;
         let canceled = self.change(&slot, |now| {
             let change = task::cancel(&now.task, request.metadata.clone(), self.env.now())?;
-            let head = now.head.clone();
+            let head = Head::clone(&now.head);
             Ok(change.map(|change| Decision { change, head, turn: None }))
         });
         if canceled.await? {

@@ -39,7 +39,7 @@ impl<S: Store> Ledger<S> {
         let page = self.store.list(&query).await.map_err(broken)?;
         let fitting = self.fitting(&page.heads);
         let more = if fitting < page.heads.len() {
-            page.heads.get(fitting - 1).map(Head::cursor)
+            page.heads.get(fitting - 1).map(|head| head.cursor())
         } else {
             page.more
         };
@@ -57,7 +57,7 @@ impl<S: Store> Ledger<S> {
     }
 
     /// How many of these fit into one answer; at least one.
-    fn fitting(&self, heads: &[Head]) -> usize {
+    fn fitting(&self, heads: &[Arc<Head>]) -> usize {
         let mut bytes = 0;
         let fits = heads.iter().take_while(|head| {
             bytes += head.bytes;
@@ -67,7 +67,7 @@ impl<S: Store> Ledger<S> {
     }
 
     /// A task of a page; `None` when it is gone meanwhile. What is not in memory is read and not kept.
-    async fn shown(&self, head: Head, query: Arc<Query>) -> Result<Option<Task>, Fault> {
+    async fn shown(&self, head: Arc<Head>, query: Arc<Query>) -> Result<Option<Task>, Fault> {
         let id = head.id();
         if let Some(now) = self.cache.known(id).and_then(|slot| slot.now()) {
             return Ok(Some(show(&now.task, query.history, query.artifacts)));

@@ -7,6 +7,7 @@ use weft_proto::weft::WorkItem;
 
 use super::{Decision, Ledger};
 use crate::TaskId;
+use crate::record::Head;
 use crate::slot::{Slot, Snapshot};
 use crate::store::Store;
 
@@ -23,8 +24,8 @@ impl<S: Store> Ledger<S> {
         }
         Ok(Some(WorkItem {
             task_id: task.to_string(),
-            context_id: head.context,
-            owner: head.owner,
+            context_id: head.context.clone(),
+            owner: head.owner.clone(),
             lease,
             lease_ms: self.settings.lease_ms,
             attempt: head.attempt,
@@ -95,7 +96,7 @@ impl<S: Store> Ledger<S> {
             if !now.head.is_running() {
                 return Ok(None);
             }
-            let mut head = now.head.clone();
+            let mut head = Head::clone(&now.head);
             again = head.attempt < most;
             if again {
                 (head.attempt, head.started) = (head.attempt + 1, false);

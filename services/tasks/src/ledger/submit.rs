@@ -133,14 +133,11 @@ impl<S: Store> Ledger<S> {
             return Err(super::stopping());
         }
         let (ledger, sent) = (self.clone(), sent.clone());
-        self.whole(async move {
-            if sent.message.task_id.is_empty() {
-                ledger.create(&sent).await
-            } else {
-                ledger.go_on(&sent).await
-            }
-        })
-        .await
+        if sent.message.task_id.is_empty() {
+            self.whole(Box::pin(async move { ledger.create(&sent).await })).await
+        } else {
+            self.whole(Box::pin(async move { ledger.go_on(&sent).await })).await
+        }
     }
 
     async fn create(&self, sent: &Sent) -> Result<Submitted, Fault> {
@@ -150,7 +147,7 @@ impl<S: Store> Ledger<S> {
             Some(_) => match self.queue.reserve() {
                 Ok(place) => Some(place),
                 // What is known already needs no place.
-                Err(full) => return self.known(sent).await?.ok_or(full),
+                Err(full) => return Box::pin(self.known(sent)).await?.ok_or(full),
             },
         };
         let id = self.env.id();
@@ -164,11 +161,12 @@ impl<S: Store> Ledger<S> {
         begin_turn(&mut head, route.as_ref());
         head.version = 1;
         let record = record(&mut head, change, Some(sent.turn(route)));
+        let head = Arc::new(head);
         let commit = Commit { base: None, head: head.clone(), record: record.clone() };
         let span = tracing::info_span!(target: "weft::tasks", "commit", weft.task.id = %id, weft.version = 1);
         match self.store.commit(commit).instrument(span).await {
             Ok(()) => {}
-            Err(Refused::Taken(claimed)) => return self.replay(sent, claimed).await,
+            Err(Refused::Taken(claimed)) => return Box::pin(self.replay(sent, claimed)).await,
             Err(refused) => return Err(self.refused(refused)),
         }
         let slot = self.cache.slot(task_id);
@@ -185,7 +183,7 @@ impl<S: Store> Ledger<S> {
     async fn go_on(&self, sent: &Sent) -> Result<Submitted, Fault> {
         let (slot, now) = self.slot_of(&sent.owner, &sent.message.task_id).await?;
         drop(now);
-        if let Some(known) = self.known(sent).await? {
+        if let Some(known) = Box::pin(self.known(sent)).await? {
             return Ok(known);
         }
         let _writer = slot.writer.lock().await;
@@ -202,7 +200,7 @@ impl<S: Store> Ledger<S> {
                 if runs && place.is_none() {
                     place = Some(self.queue.reserve()?);
                 }
-                let mut head = now.head.clone();
+                let mut head = Head::clone(&now.head);
                 begin_turn(&mut head, route.as_ref());
                 let turn = Some(sent.turn(route));
                 Ok(Some(Decision { change, head, turn }))

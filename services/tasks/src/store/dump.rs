@@ -11,6 +11,7 @@ use std::fmt;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use prost::Message;
@@ -129,7 +130,7 @@ fn fill(file: &Path, dir: &Path) -> Result<Report, OpenError> {
         report.events += head.seq;
         bytes += usize::try_from(head.bytes).unwrap_or(usize::MAX);
         let (answer, answered) = oneshot::channel();
-        asks.push((Ask::import(head, &records, answer), answered));
+        asks.push((Ask::import(Arc::new(head), &records, answer), answered));
         if asks.len() >= TASKS_AT_ONCE || bytes >= BYTES_AT_ONCE {
             write(&shared, std::mem::take(&mut asks))?;
             bytes = 0;

@@ -147,13 +147,13 @@ impl<K: Kv> Shared<K> {
     }
 
     /// The head, wherever it is.
-    pub(super) fn head(&self, task: TaskId) -> Result<Option<Head>, Broken> {
+    pub(super) fn head(&self, task: TaskId) -> Result<Option<Arc<Head>>, Broken> {
         let view = self.view.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(head) = view.get(task) {
             return Ok(Some(head.clone()));
         }
         let bytes = self.kv.get(&layout::head(false, task))?;
-        bytes.map(|bytes| layout::decode(bytes.as_slice(), "a head")).transpose()
+        bytes.map(|bytes| layout::decode(bytes.as_slice(), "a head").map(Arc::new)).transpose()
     }
 
     pub(super) fn break_down(&self, broken: &Broken) {
@@ -229,7 +229,7 @@ impl<K: Kv> Store for KvStore<K> {
         self.read(move |shared| shared.list(&query)).await
     }
 
-    fn running(&self) -> Vec<Head> {
+    fn running(&self) -> Vec<Arc<Head>> {
         self.shared.view.read().unwrap_or_else(PoisonError::into_inner).all()
     }
 

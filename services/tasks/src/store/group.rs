@@ -46,7 +46,7 @@ pub(super) struct Ask {
 }
 
 enum After {
-    Running(Head),
+    Running(Arc<Head>),
     Settled(u64),
     Removed,
 }
@@ -58,13 +58,13 @@ impl Ask {
     }
 
     /// Writes a whole task as it was elsewhere.
-    pub(super) fn import(head: Head, records: &[Record], answer: Asker) -> Ask {
+    pub(super) fn import(head: Arc<Head>, records: &[Record], answer: Asker) -> Ask {
         Ask::write(None, head, records.iter(), answer)
     }
 
     fn write<'a>(
-        base: Option<Head>,
-        head: Head,
+        base: Option<Arc<Head>>,
+        head: Arc<Head>,
         records: impl Iterator<Item = &'a Record> + Clone,
         answer: Asker,
     ) -> Ask {
@@ -153,7 +153,7 @@ struct Group {
     versions: HashMap<TaskId, Option<u64>>,
     claims: HashMap<Vec<u8>, Claimed>,
     counts: HashMap<String, [i64; STATES]>,
-    running: Vec<(TaskId, Option<Head>)>,
+    running: Vec<(TaskId, Option<Arc<Head>>)>,
     grown: i64,
     answers: Vec<(Asker, Answer)>,
 }

@@ -69,7 +69,7 @@ pub(crate) fn new(n: u64, owner: &str, context: &str, state: TaskState, ms: i64)
     let event = StreamResponse { payload: Some(Payload::Task(task)) };
     let turn = Turn { message: Some(message(&format!("m{n}"))), digest: vec![7; 32], ..Turn::default() };
     let record = Record { first: 1, events: vec![event], turn: Some(turn) };
-    let commit = Commit { base: None, head: head.clone(), record: Some(Arc::new(record)) };
+    let commit = Commit { base: None, head: Arc::new(head.clone()), record: Some(Arc::new(record)) };
     (Sample { head }, commit)
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn moved(sample: &mut Sample, state: TaskState, ms: i64) -> Commit {
     let update = TaskStatusUpdateEvent { status: Some(status), ..TaskStatusUpdateEvent::default() };
     let event = StreamResponse { payload: Some(Payload::StatusUpdate(update)) };
     let record = Record { first: head.seq, events: vec![event], turn: None };
-    Commit { base: Some(base), head: head.clone(), record: Some(Arc::new(record)) }
+    Commit { base: Some(Arc::new(base)), head: Arc::new(head.clone()), record: Some(Arc::new(record)) }
 }
 
 async fn put<S: Store>(store: &S, n: u64, owner: &str, context: &str, state: TaskState, ms: i64) -> Sample {
@@ -111,7 +111,7 @@ pub(crate) async fn all<S: Store>(store: &S, mut query: Query) -> Vec<TaskId> {
     loop {
         let page = store.list(&query).await.unwrap();
         assert!(page.heads.len() <= query.page);
-        ids.extend(page.heads.iter().map(Head::id));
+        ids.extend(page.heads.iter().map(|head| head.id()));
         match page.more {
             Some(cursor) => query.after = Some(cursor),
             None => return ids,
@@ -124,7 +124,7 @@ pub(crate) async fn a_commit_can_be_read_back_whole<S: Store>(store: &S) {
     store.commit(moved(&mut sample, TaskState::Working, 2_000)).await.unwrap();
     store.commit(moved(&mut sample, TaskState::Completed, 3_000)).await.unwrap();
     let stored = store.load(id(1)).await.unwrap().unwrap();
-    assert_eq!(stored.head, sample.head);
+    assert_eq!(*stored.head, sample.head);
     let history: Vec<_> = stored.task.history.iter().map(|m| m.message_id.as_str()).collect();
     assert_eq!((history, stored.task.status.unwrap().state()), (vec!["m1", "s2"], TaskState::Completed));
     assert_eq!(stored.turn.message.unwrap().message_id, "m1");
@@ -139,7 +139,7 @@ pub(crate) async fn a_commit_on_an_older_version_conflicts_and_changes_nothing<S
     assert_eq!(store.commit(late).await, Err(Refused::Conflict));
     let (_, again) = new(1, "local", "c", TaskState::Submitted, 4_000);
     assert_eq!(store.commit(again).await, Err(Refused::Conflict));
-    assert_eq!(store.load(id(1)).await.unwrap().unwrap().head, sample.head);
+    assert_eq!(store.load(id(1)).await.unwrap().unwrap().head.as_ref(), &sample.head);
 }
 
 pub(crate) async fn a_replay_key_leads_to_one_task_per_owner<S: Store>(store: &S) {
@@ -165,7 +165,7 @@ pub(crate) async fn records_are_read_from_the_one_that_holds_the_event<S: Store>
     let mut two = moved(&mut sample, TaskState::Working, 2_000);
     let events = &mut Arc::get_mut(two.record.as_mut().unwrap()).unwrap().events;
     events.push(events[0].clone());
-    two.head.seq += 1;
+    Arc::make_mut(&mut two.head).seq += 1;
     sample.head.seq += 1;
     store.commit(two).await.unwrap();
     store.commit(moved(&mut sample, TaskState::Completed, 3_000)).await.unwrap();
@@ -289,7 +289,7 @@ pub(crate) async fn running_tasks_are_known_and_settled_ones_are_not<S: Store>(s
     put(store, 3, "local", "c", TaskState::InputRequired, 2_000).await;
     let mut done = put(store, 4, "local", "c", TaskState::Submitted, 2_000).await;
     store.commit(moved(&mut done, TaskState::Failed, 3_000)).await.unwrap();
-    let ids: Vec<_> = store.running().iter().map(Head::id).collect();
+    let ids: Vec<_> = store.running().iter().map(|head| head.id()).collect();
     assert_eq!(ids, [id(1), id(2)]);
 }
 

@@ -1,6 +1,7 @@
 //! Everything that is written twice, compared.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::{OpenError, Report, each_head, each_record};
 use crate::TaskId;
@@ -148,7 +149,7 @@ fn records<K: Kv>(kv: &K, head: &Head) -> Result<(), String> {
     if next != head.seq + 1 {
         return Err(format!("{} events are kept of {}", next - 1, head.seq));
     }
-    let folded = Stored::fold(head.clone(), found);
+    let folded = Stored::fold(Arc::new(head.clone()), found);
     let state = folded.task.status.map_or(0, |status| status.state);
     if state != head.state {
         return Err("its head and its events tell different states".into());

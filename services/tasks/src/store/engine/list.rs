@@ -1,6 +1,6 @@
 //! A page of a list: the disk's index and the running tasks, merged.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use weft_core::list::{Cursor, Query};
 use weft_core::task::is_settled;
@@ -66,16 +66,16 @@ impl<K: Kv> Shared<K> {
         }
         let running =
             plan.running(&view, after).take_while(|head| reached.is_none_or(|end| head.cursor() <= end));
-        let mut heads: Vec<Head> = running.take(most).cloned().collect();
+        let mut heads: Vec<Arc<Head>> = running.take(most).cloned().collect();
         for cursor in settled {
             let bytes = self.kv.get(&layout::head(false, TaskId::new(cursor.task)))?;
             let bytes = bytes.ok_or_else(|| layout::damaged("a list index"))?;
-            heads.push(layout::decode(bytes.as_slice(), "a head")?);
+            heads.push(Arc::new(layout::decode(bytes.as_slice(), "a head")?));
         }
-        heads.sort_by_key(Head::cursor);
+        heads.sort_by_key(|head| head.cursor());
         if heads.len() >= most {
             heads.truncate(most);
-            return Ok(Step { on: heads.last().map(Head::cursor), heads });
+            return Ok(Step { on: heads.last().map(|head| head.cursor()), heads });
         }
         Ok(Step { heads, on: reached })
     }
@@ -108,7 +108,7 @@ impl<K: Kv> Shared<K> {
 }
 
 struct Step {
-    heads: Vec<Head>,
+    heads: Vec<Arc<Head>>,
     on: Option<Cursor>,
 }
 
@@ -135,7 +135,7 @@ impl<'a> Plan<'a> {
         !self.by_context || self.query.state.is_none_or(|wanted| state == Some(i32::from(wanted)))
     }
 
-    fn running<'v>(&'v self, view: &'v View, after: Option<Cursor>) -> impl Iterator<Item = &'v Head> {
+    fn running<'v>(&'v self, view: &'v View, after: Option<Cursor>) -> impl Iterator<Item = &'v Arc<Head>> {
         let matches = |head: &Head| {
             self.query.context.as_ref().is_none_or(|context| *context == head.context)
                 && self.query.state.is_none_or(|state: TaskState| state == head.state())

@@ -1,6 +1,7 @@
 //! The running tasks, in memory: few, and the ones that change.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use weft_core::list::Cursor;
 
@@ -12,7 +13,7 @@ use crate::store::{Broken, layout};
 /// Heads of running tasks, and their order by owner.
 #[derive(Default)]
 pub(crate) struct View {
-    heads: HashMap<TaskId, Head>,
+    heads: HashMap<TaskId, Arc<Head>>,
     owners: HashMap<String, BTreeSet<Cursor>>,
 }
 
@@ -22,7 +23,7 @@ impl View {
         let mut view = View::default();
         kv.scan(&[layout::RUNNING], &[layout::RUNNING + 1], &mut |_, bytes| {
             let head: Head = layout::decode(bytes, "the head of a running task")?;
-            view.set(head.id(), Some(head));
+            view.set(head.id(), Some(Arc::new(head)));
             Ok(true)
         })?;
         let mut total = view.heads.len() as u64;
@@ -33,12 +34,12 @@ impl View {
         Ok((view, total))
     }
 
-    pub(crate) fn get(&self, task: TaskId) -> Option<&Head> {
+    pub(crate) fn get(&self, task: TaskId) -> Option<&Arc<Head>> {
         self.heads.get(&task)
     }
 
     /// Replaces what is known of a task; `None`: it does not run.
-    pub(crate) fn set(&mut self, task: TaskId, head: Option<Head>) {
+    pub(crate) fn set(&mut self, task: TaskId, head: Option<Arc<Head>>) {
         if let Some(old) = self.heads.remove(&task)
             && let Some(order) = self.owners.get_mut(&old.owner)
         {
@@ -61,7 +62,7 @@ impl View {
         &'a self,
         owner: &str,
         after: Option<Cursor>,
-    ) -> impl Iterator<Item = &'a Head> + use<'a> {
+    ) -> impl Iterator<Item = &'a Arc<Head>> + use<'a> {
         use std::ops::Bound::{Excluded, Unbounded};
         let from = after.map_or(Unbounded, Excluded);
         let order = self.owners.get(owner).into_iter().flat_map(move |order| order.range((from, Unbounded)));
@@ -69,9 +70,9 @@ impl View {
     }
 
     /// All of them, oldest first.
-    pub(super) fn all(&self) -> Vec<Head> {
+    pub(super) fn all(&self) -> Vec<Arc<Head>> {
         let mut heads: Vec<_> = self.heads.values().cloned().collect();
-        heads.sort_by_key(Head::id);
+        heads.sort_by_key(|head| head.id());
         heads
     }
 }
