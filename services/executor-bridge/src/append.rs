@@ -244,7 +244,8 @@ fn ready(answers: &mut Streaming<AppendAnswer>) -> Option<Result<Option<AppendAn
 // === impl Lease ===
 
 impl Lease {
-    /// Hands steps of this many encoded bytes over; with `last` the run has nothing more to say. Waits while too much is waiting already.
+    /// Hands steps of this many encoded bytes over; with `last` the run has nothing more to say. Waits while too much
+    /// is waiting already.
     pub(crate) async fn push(&self, steps: Vec<Progress>, bytes: usize, last: bool) {
         {
             let mut state = self.appender.state();
