@@ -9,6 +9,8 @@ use crate::slot::Slot;
 
 /// Tasks looked at a call when room is made; more calls do the rest.
 const SWEEP: usize = 8;
+/// What a task takes in memory beyond its bytes on disk.
+const OVERHEAD_BYTES: u64 = 2_048;
 
 /// At most one slot a task, so that all who write to a task meet.
 pub(crate) struct Cache {
@@ -56,8 +58,9 @@ impl Cache {
         self.lock().slots.get(&task).map(|place| place.slot.clone())
     }
 
-    /// Notes how large a task is now.
+    /// Notes how many bytes a task has on disk now.
     pub(crate) fn weigh(&self, task: TaskId, bytes: u64) {
+        let bytes = bytes + OVERHEAD_BYTES;
         let mut held = self.lock();
         let held = &mut *held;
         if let Some(place) = held.slots.get_mut(&task) {
@@ -122,7 +125,7 @@ mod tests {
 
     #[test]
     fn bytes_are_bounded_too() {
-        let cache = Cache::new(100, 1_000);
+        let cache = Cache::new(100, 1_000 + 3 * OVERHEAD_BYTES);
         for n in 1..=3 {
             cache.slot(id(n));
             cache.weigh(id(n), 400);

@@ -34,7 +34,7 @@ use crate::metrics::Meter;
 use crate::queue::Queue;
 use crate::record::{Head, Record, Turn};
 use crate::slot::{Slot, Snapshot};
-use crate::store::{Broken, Commit, Refused, Store};
+use crate::store::{Broken, Commit, Full, Refused, Store};
 use crate::{Settings, TaskId};
 
 /// How often a decision is made anew when another writer was faster.
@@ -208,10 +208,12 @@ impl<S: Store> Ledger<S> {
     fn refused(&self, refused: Refused) -> Fault {
         match refused {
             Refused::Broken(why) => broken(why),
-            Refused::Full => {
-                let most = self.settings.tasks_max;
-                let text =
-                    format!("the store holds {most} tasks, the most it may (tasks.tasks_max); try later");
+            Refused::Full(full) => {
+                let (what, most, setting) = match full {
+                    Full::Tasks => ("tasks", self.settings.tasks_max, "tasks.tasks_max"),
+                    Full::Bytes => ("bytes", self.settings.store_bytes_max, "tasks.store_bytes_max"),
+                };
+                let text = format!("the store holds {most} {what}, the most it may ({setting}); try later");
                 Fault::exhausted(text, 60_000)
             }
             Refused::Conflict => Fault::unavailable("the task changed meanwhile; try again"),

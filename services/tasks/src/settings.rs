@@ -13,6 +13,8 @@ weft_chassis::settings! {
         pub workers_max: u32 = 256, 1..=65_536;
         /// tasks the store holds; more are refused
         pub tasks_max: u64 = 1_000_000, 1..=1_000_000_000;
+        /// bytes of the store on disk; above it new tasks are refused, those under way go on
+        pub store_bytes_max: u64 = 68_719_476_736, 16_777_216..=1_125_899_906_842_624;
         /// how long an ended task is kept, in hours
         pub keep_hours: u32 = 720, 1..=876_000;
         /// tasks kept in all; above it the oldest ended ones go first
@@ -36,7 +38,7 @@ weft_chassis::settings! {
         /// tasks held in memory beyond those in use
         pub cache_tasks: u32 = 2_000, 1..=1_000_000;
         /// bytes of the tasks held in memory beyond those in use
-        pub cache_bytes: u64 = 16_777_216, 65_536..=17_179_869_184;
+        pub cache_bytes: u64 = 12_582_912, 65_536..=17_179_869_184;
         /// bytes of the embedded store's page cache
         pub page_cache_bytes: u64 = 16_777_216, 1_048_576..=68_719_476_736;
     }

@@ -42,10 +42,19 @@ pub enum Refused {
     Conflict,
     /// A replay key leads to this task already.
     Taken(Claimed),
-    /// The store holds as many tasks as it may.
-    Full,
+    /// The store is as full as it may be.
+    Full(Full),
     /// The store cannot write any more; the process should end.
     Broken(Broken),
+}
+
+/// What the store is full of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Full {
+    /// As many tasks as `tasks.tasks_max`.
+    Tasks,
+    /// As many bytes on disk as `tasks.store_bytes_max`.
+    Bytes,
 }
 
 /// Where a replay key leads.

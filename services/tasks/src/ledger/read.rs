@@ -70,7 +70,9 @@ impl<S: Store> Ledger<S> {
     async fn shown(&self, head: Arc<Head>, query: Arc<Query>) -> Result<Option<Task>, Fault> {
         let id = head.id();
         if let Some(now) = self.cache.known(id).and_then(|slot| slot.now()) {
-            return Ok(Some(show(&now.task, query.history, query.artifacts)));
+            // It may have moved on since the index was read.
+            let fits = query.state.is_none_or(|state| state == now.head.state());
+            return Ok(fits.then(|| show(&now.task, query.history, query.artifacts)));
         }
         let stored = self.store.load(id).await.map_err(broken)?;
         Ok(stored.map(|stored| show(&stored.task, query.history, query.artifacts)))

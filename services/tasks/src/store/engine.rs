@@ -6,6 +6,7 @@ mod view;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -22,6 +23,8 @@ use view::View;
 
 /// Commits that may wait for the writer; beyond them callers wait to ask.
 const REQUESTS_MAX: usize = 4_096;
+/// How often the size on disk is looked at, at most.
+const BYTES_EVERY: Duration = Duration::from_secs(1);
 
 /// A store over `K`.
 pub struct KvStore<K: Kv> {
@@ -38,6 +41,9 @@ pub(super) struct Shared<K> {
     pub(super) synced: watch::Sender<u64>,
     pub(super) total: AtomicU64,
     pub(super) tasks_max: u64,
+    /// Bytes on disk when they were last looked at.
+    pub(super) bytes: Mutex<(Instant, u64)>,
+    pub(super) bytes_max: u64,
     pub(super) group_max: usize,
     pub(super) meter: Meter,
     pub(super) broken: CancellationToken,
@@ -129,7 +135,7 @@ impl<K: Kv> Shared<K> {
         fresh_secret: [u8; 32],
     ) -> Result<Shared<K>, OpenError> {
         let (secret, epoch) = adopt(&kv, fresh_secret)?;
-        let (view, total) = View::read(&kv)?;
+        let ((view, total), bytes) = (View::read(&kv)?, kv.bytes());
         Ok(Shared {
             kv,
             view: RwLock::new(view),
@@ -137,6 +143,8 @@ impl<K: Kv> Shared<K> {
             synced: watch::Sender::new(0),
             total: AtomicU64::new(total),
             tasks_max: settings.tasks_max,
+            bytes: Mutex::new((Instant::now(), bytes)),
+            bytes_max: settings.store_bytes_max,
             group_max: settings.group_max as usize,
             meter,
             broken: CancellationToken::new(),
@@ -154,6 +162,15 @@ impl<K: Kv> Shared<K> {
         }
         let bytes = self.kv.get(&layout::head(false, task))?;
         bytes.map(|bytes| layout::decode(bytes.as_slice(), "a head").map(Arc::new)).transpose()
+    }
+
+    /// Bytes on disk, as they were a moment ago.
+    pub(super) fn bytes_lately(&self) -> u64 {
+        let mut lately = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        if lately.0.elapsed() > BYTES_EVERY {
+            *lately = (Instant::now(), self.kv.bytes());
+        }
+        lately.1
     }
 
     pub(super) fn break_down(&self, broken: &Broken) {
@@ -252,7 +269,7 @@ impl<K: Kv> Store for KvStore<K> {
         match self.write(|answer| Ask::removal(&head, keys, answer)).await {
             Ok(()) => Ok(true),
             Err(Refused::Broken(broken)) => Err(broken),
-            Err(Refused::Conflict | Refused::Taken(_) | Refused::Full) => Ok(false),
+            Err(Refused::Conflict | Refused::Taken(_) | Refused::Full(_)) => Ok(false),
         }
     }
 

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::engine::Shared;
 use super::kv::{Batch, Kv};
 use super::layout::{self, STATES};
-use super::{Broken, Claimed, Commit, Refused};
+use super::{Broken, Claimed, Commit, Full, Refused};
 use crate::TaskId;
 use crate::record::{Head, Record};
 
@@ -239,9 +239,14 @@ impl<K: Kv> Shared<K> {
                 return Err(Refused::Taken(holder));
             }
         }
-        let total = self.total.load(Ordering::Acquire).saturating_add_signed(group.grown);
-        if ask.base.is_none() && total >= self.tasks_max {
-            return Err(Refused::Full);
+        if ask.base.is_none() {
+            let total = self.total.load(Ordering::Acquire).saturating_add_signed(group.grown);
+            if total >= self.tasks_max {
+                return Err(Refused::Full(Full::Tasks));
+            }
+            if self.bytes_lately() > self.bytes_max {
+                return Err(Refused::Full(Full::Bytes));
+            }
         }
         Ok(())
     }

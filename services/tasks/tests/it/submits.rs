@@ -261,6 +261,10 @@ async fn limits_are_named_when_they_refuse() {
     world.submitted(sends(says("m2"), Follow::None)).await.unwrap();
     let refused = world.submitted(sends(says("m3"), Follow::None)).await.unwrap_err();
     assert!(kind(&refused) == Kind::Exhausted && refused.message().contains("tasks.tasks_max"));
+
+    let full = simulated(&Settings { store_bytes_max: 1, ..settings() }).await;
+    let refused = full.submitted(sends(says("m1"), Follow::None)).await.unwrap_err();
+    assert!(kind(&refused) == Kind::Exhausted && refused.message().contains("tasks.store_bytes_max"));
 }
 
 #[tokio::test(start_paused = true)]
