@@ -36,6 +36,9 @@ pub struct Index {
     beginnings: Vec<(String, usize)>,
     /// The first capability that takes anything.
     fallback: Option<usize>,
+    /// The words of each example and phrase, and whose they are; unset when several have it. A fleet may be too small
+    /// for its own examples to stand out in a ranking.
+    declared: HashMap<Vec<String>, Option<usize>>,
     scorer: Scorer<usize>,
     vocabularies: Vec<HashSet<u32>>,
     /// Union of what any capability takes and gives; for messages whose capability is not known here.
@@ -87,6 +90,7 @@ impl Index {
             by_id: capabilities.iter().enumerate().map(|(index, c)| (c.id.clone(), index)).collect(),
             fallback: capabilities.iter().position(|c| beginnings_of(c).any(str::is_empty)),
             beginnings: beginnings(&capabilities),
+            declared: declared(&capabilities),
             input_modes: union(capabilities.iter().map(|c| c.input_modes.as_slice())),
             output_modes: union(capabilities.iter().map(|c| c.output_modes.as_slice())),
             capabilities,
@@ -157,7 +161,8 @@ impl Index {
             let best = self.rank(&text).filter(Match::is_good)?;
             self.by_id.get(best.capability).copied()
         };
-        self.begins(&text).or_else(ranked).or(self.fallback)
+        let literal = || self.declared.get(&words::split(&text)).copied().flatten();
+        self.begins(&text).or_else(literal).or_else(ranked).or(self.fallback)
     }
 
     /// The capability that takes every text with such a beginning.
@@ -192,6 +197,21 @@ fn text_of(capability: &Capability) -> String {
         texts.extend(list.iter().map(String::as_str));
     }
     texts.join("\n")
+}
+
+/// The words of every example and phrase, each with its capability when it has only one.
+fn declared(capabilities: &[Capability]) -> HashMap<Vec<String>, Option<usize>> {
+    let mut declared = HashMap::new();
+    for (index, capability) in capabilities.iter().enumerate() {
+        for text in capability.examples.iter().chain(&capability.phrases) {
+            let words = words::split(text);
+            let whose = declared.entry(words).or_insert(Some(index));
+            *whose = whose.filter(|other| *other == index);
+        }
+    }
+    // What is left of a text without words is said of every such text.
+    declared.remove(&Vec::new());
+    declared
 }
 
 /// What stands before [`REST`] in the phrases that end in it.
