@@ -208,8 +208,13 @@ fn unanswered() -> Response<Body> {
     answer
 }
 
-/// A server span that continues the caller's trace (OpenTelemetry RPC conventions). It never holds content.
+/// A server span that continues the caller's trace (OpenTelemetry RPC conventions). It never holds content. A read
+/// reaches no node and changes nothing: it is traced only as a part of its caller's trace.
 fn span_of(method: Method, headers: &HeaderMap) -> Span {
+    let is_traced = trace::HEADERS.iter().any(|name| headers.contains_key(*name));
+    if !is_traced && matches!(method, Method::GetTask | Method::ListTasks) {
+        return Span::none();
+    }
     let name = method.name();
     let span = tracing::info_span!(
         target: "weft::edge",
@@ -225,7 +230,7 @@ fn span_of(method: Method, headers: &HeaderMap) -> Span {
         http.route = "/a2a",
         weft.task.id = field::Empty,
     );
-    if trace::HEADERS.iter().any(|name| headers.contains_key(*name)) {
+    if is_traced {
         trace::adopt(&span, headers);
     }
     span

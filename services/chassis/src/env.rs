@@ -128,7 +128,8 @@ impl Env {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        tokio::spawn(self.tracker.track_future(work));
+        // Boxed here: the runtime moves a task several times while it makes it, and ours can be tens of kilobytes.
+        tokio::spawn(self.tracker.track_future(Box::pin(work)));
     }
 
     /// Cancelled when the mesh is to stop: long loops and streams end on it.

@@ -71,7 +71,8 @@ pub fn remote(address: &str) -> Result<Peer, String> {
     Ok(BoxCloneSyncService::new(Outgoing(ServiceExt::<Request<Body>>::map_err(channel, |error| BoxError(error.into())))))
 }
 
-/// Serves each call in a span that continues the caller's trace; used by [`local`] and by [`crate::serve`].
+/// Serves each call that belongs to a trace in a span that continues it; used by [`local`] and by [`crate::serve`]. A
+/// call between services never begins a trace: probes, watches and reads that nobody traces leave no spans.
 pub fn traced<S>(inner: S) -> Incoming<S> {
     Incoming(inner)
 }
@@ -116,8 +117,13 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let span = rpc_span(request.uri().path());
-        trace::adopt(&span, request.headers());
+        let span = if request.headers().contains_key(trace::HEADERS[0]) {
+            let span = rpc_span(request.uri().path());
+            trace::adopt(&span, request.headers());
+            span
+        } else {
+            tracing::Span::none()
+        };
         self.0.call(request).instrument(span)
     }
 }

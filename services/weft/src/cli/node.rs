@@ -22,7 +22,7 @@ pub(super) async fn node(layers: &Layers, args: NodeArgs) -> Result<(), Failure>
     let mut manifest = weft_node::manifest(&args.manifest).map_err(|e| Failure::Usage(e.to_string()))?;
     let telemetry = init(&settings, &format!("node {}", manifest.node.id), None, &env)?;
     let keys = mesh_keys(&args).await?;
-    let trust = trusting(&keys).map_err(Failure::Usage)?;
+    let trust = trusting(&keys, &manifest.node).map_err(Failure::Usage)?;
     let (listener, address) = serve::bind(&args.listen).await.map_err(Failure::Usage)?;
     if manifest.node.address.is_empty() {
         manifest.node.address = format!("http://{address}");

@@ -56,11 +56,15 @@ pub(super) async fn nodes(
     Ok(watched)
 }
 
-/// Trust in these keys of the mesh.
+/// Trust of a node that Weft hosts in these keys of the mesh.
 ///
 /// # Errors
-/// When the same key stands there twice.
-pub(crate) fn trusting(keys: &[PublicKey]) -> Result<Trust, String> {
+/// When the manifest wants another kind of seal than those keys make, or the same key stands there twice.
+pub(crate) fn trusting(keys: &[PublicKey], node: &weft_proto::weft::Node) -> Result<Trust, String> {
+    if node.seal != weft_proto::weft::SealMode::Ed25519 as i32 {
+        let id = &node.id;
+        return Err(format!("{id}: node.seal: a node that Weft hosts takes ed25519 seals only: remove the key"));
+    }
     let mut trust = Trust::new();
     for key in keys {
         trust.add("mesh", key.clone()).map_err(|e| e.to_string())?;
@@ -97,7 +101,7 @@ impl Hosts {
                 host
             }
             None => {
-                let trust = trusting(&self.keys)?;
+                let trust = trusting(&self.keys, &manifest.node)?;
                 Host::open(manifest.clone(), self.place.clone(), trust, &self.settings, &self.env)
                     .await
                     .map_err(|problems| problems.to_string())?
