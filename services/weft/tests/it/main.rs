@@ -12,6 +12,7 @@ mod cli;
 mod client;
 mod gate;
 mod no_hands;
+mod nodes;
 mod one_or_many;
 mod process;
 mod restart;

@@ -169,15 +169,15 @@ impl Deployment {
         };
         let data = dir.join("data");
         let edge = format!("127.0.0.1:{}", free_port());
-        let mut own: Vec<String> = vec![
-            format!("--mesh-data={}", data.display()),
-            format!("--catalog-dir={}", fleet().display()),
-            format!("--edge-http={edge}"),
-        ];
+        let mut own: Vec<String> =
+            vec![format!("--mesh-data={}", data.display()), format!("--edge-http={edge}")];
         for service in ["signer", "journal", "catalog", "tasks", "negotiator", "executor-bridge"] {
             let port = free_port();
             own.push(format!("--listen-{service}=127.0.0.1:{port}"));
             own.push(format!("--peers-{service}=http://127.0.0.1:{port}"));
+        }
+        if !flags.iter().any(|flag| flag.starts_with("--catalog-dir=")) {
+            own.push(format!("--catalog-dir={}", fleet().display()));
         }
         own.extend(flags.iter().map(|flag| (*flag).to_owned()));
         let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
