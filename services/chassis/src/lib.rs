@@ -2,10 +2,10 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`env`] | clock, ids, task tracker and shutdown of one mesh; nothing is global |
+//! | [`mod@env`] | clock, ids, task tracker and shutdown of one mesh; nothing is global |
 //! | [`peer`] | another service, reached in process or over the network: the caller cannot tell |
 //! | [`serve`] | one role on a port: limits, keep-alive, health, drain |
-//! | [`settings`] | settings declared once, for file, environment, flag and help |
+//! | [`mod@settings`] | settings declared once, for file, environment, flag and help |
 //! | [`status`] | [`weft_core::Fault`] ⇄ gRPC status, the crossing at every boundary |
 //! | [`telemetry`] | logs, and spans to a collector and to the journal; installed in `main` only |
 //! | [`trace`] | W3C trace context over gRPC, HTTP and in process |
