@@ -68,7 +68,9 @@ pub fn remote(address: &str) -> Result<Peer, String> {
         .keep_alive_timeout(KEEP_ALIVE.1)
         .keep_alive_while_idle(true)
         .connect_lazy();
-    Ok(BoxCloneSyncService::new(Outgoing(ServiceExt::<Request<Body>>::map_err(channel, |error| BoxError(error.into())))))
+    Ok(BoxCloneSyncService::new(Outgoing(ServiceExt::<Request<Body>>::map_err(channel, |error| {
+        BoxError(error.into())
+    }))))
 }
 
 /// Serves each call that belongs to a trace in a span that continues it; used by [`local`] and by [`crate::serve`]. A

@@ -48,7 +48,8 @@ pub async fn grpc(listener: TcpListener, routes: Routes, env: &Env) -> Result<()
 /// # Errors
 /// With the address in the message.
 pub async fn bind(address: &str) -> Result<(TcpListener, SocketAddr), String> {
-    let listener = TcpListener::bind(address).await.map_err(|e| format!("cannot listen on {address}: {e}"))?;
+    let listener =
+        TcpListener::bind(address).await.map_err(|e| format!("cannot listen on {address}: {e}"))?;
     let bound = listener.local_addr().map_err(|e| format!("cannot listen on {address}: {e}"))?;
     Ok((listener, bound))
 }

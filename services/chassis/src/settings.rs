@@ -166,17 +166,20 @@ impl Layers {
     /// # Errors
     /// When the text does not fit the key's type or bounds.
     pub fn text(&mut self, doc: Doc, text: &str, origin: &str) -> Result<(), BadSetting> {
-        let bad = |wanted: &str| {
-            BadSetting(format!("{origin}: `{}` is \"{text}\": must be {wanted}", doc.path()))
-        };
+        let bad =
+            |wanted: &str| BadSetting(format!("{origin}: `{}` is \"{text}\": must be {wanted}", doc.path()));
         let value = match self.get(doc) {
-            Some(Value::Integer(_)) => Value::Integer(
-                text.replace('_', "").parse().map_err(|_| bad("a whole number"))?,
-            ),
+            Some(Value::Integer(_)) => {
+                Value::Integer(text.replace('_', "").parse().map_err(|_| bad("a whole number"))?)
+            }
             Some(Value::Float(_)) => Value::Float(text.parse().map_err(|_| bad("a number"))?),
             Some(Value::Boolean(_)) => Value::Boolean(text.parse().map_err(|_| bad("true or false"))?),
             Some(Value::Array(_)) => Value::Array(
-                text.split(',').map(str::trim).filter(|s| !s.is_empty()).map(|s| Value::String(s.to_owned())).collect(),
+                text.split(',')
+                    .map(str::trim)
+                    .filter(|s| !s.is_empty())
+                    .map(|s| Value::String(s.to_owned()))
+                    .collect(),
             ),
             _ => Value::String(text.to_owned()),
         };
@@ -206,7 +209,8 @@ impl Layers {
 
     fn find(&self, name: &str, section: &str, key: &str) -> Result<&Doc, BadSetting> {
         self.docs.iter().find(|d| d.section == section && d.key == key).ok_or_else(|| {
-            let mut known: Vec<_> = self.docs.iter().filter(|d| d.section == section).map(|d| d.key).collect();
+            let mut known: Vec<_> =
+                self.docs.iter().filter(|d| d.section == section).map(|d| d.key).collect();
             let remedy = if known.is_empty() {
                 let mut sections: Vec<_> = self.docs.iter().map(|d| d.section).collect();
                 sections.dedup();
@@ -226,7 +230,9 @@ impl Layers {
             && now.type_str() != value.type_str()
         {
             let wanted = now.type_str();
-            return Err(BadSetting(format!("{origin}: `{path}` is {value}: must be of type {wanted}, like {now}")));
+            return Err(BadSetting(format!(
+                "{origin}: `{path}` is {value}: must be of type {wanted}, like {now}"
+            )));
         }
         if let (Some((min, max)), Value::Integer(n)) = (doc.range, &value)
             && !(min..=max).contains(n)
@@ -278,7 +284,10 @@ mod tests {
         layers.text(Sample::DOCS[0], "3_000", "WEFT_SAMPLE_LEASE_MS").unwrap();
         layers.text(Sample::DOCS[1], "a, b", "--sample-origins").unwrap();
         let sample: Sample = layers.section("sample").unwrap();
-        assert_eq!(sample, Sample { lease_ms: 3_000, origins: vec!["a".into(), "b".into()], name: "a".into() });
+        assert_eq!(
+            sample,
+            Sample { lease_ms: 3_000, origins: vec!["a".into(), "b".into()], name: "a".into() }
+        );
         let origins: Vec<_> = layers.shown().map(|(_, _, origin)| origin.to_owned()).collect();
         assert_eq!(origins, ["WEFT_SAMPLE_LEASE_MS", "--sample-origins", "weft.toml"]);
     }
@@ -302,10 +311,9 @@ mod tests {
     #[test]
     fn a_key_has_one_name_in_each_place() {
         let doc = Sample::DOCS[0];
-        assert_eq!((doc.path(), doc.env(), doc.flag()), (
-            "sample.lease_ms".into(),
-            "WEFT_SAMPLE_LEASE_MS".into(),
-            "sample-lease-ms".into()
-        ));
+        assert_eq!(
+            (doc.path(), doc.env(), doc.flag()),
+            ("sample.lease_ms".into(), "WEFT_SAMPLE_LEASE_MS".into(), "sample-lease-ms".into())
+        );
     }
 }

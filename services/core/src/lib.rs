@@ -14,17 +14,17 @@
 //! | [`owner`] | to whom a task belongs |
 //! | [`route`] | which capability a message goes to |
 
+pub mod artifact;
 pub mod card;
 pub mod fault;
 pub mod gate;
+pub mod list;
 pub mod manifest;
 pub mod media;
 pub mod message;
-pub mod artifact;
-pub mod list;
-pub mod task;
 pub mod owner;
 pub mod route;
+pub mod task;
 mod value;
 
 pub use fault::{Fault, Kind, Violation};

@@ -26,7 +26,11 @@ impl Owner {
     pub fn parse(text: impl Into<String>) -> Result<Owner, Fault> {
         let text = text.into();
         let fits = (1..=CHARS_MAX).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
-        if fits { Ok(Owner(text)) } else { Err(Fault::invalid("owner", "must be 1 to 256 visible ASCII characters")) }
+        if fits {
+            Ok(Owner(text))
+        } else {
+            Err(Fault::invalid("owner", "must be 1 to 256 visible ASCII characters"))
+        }
     }
 
     /// The canonical text.

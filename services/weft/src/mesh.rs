@@ -177,7 +177,9 @@ impl Composer {
             }
             Role::Negotiator => self.offer(role, weft_negotiator::routes(env), env).await,
             Role::ExecutorBridge => {
-                let hosted = hosted::nodes(&self.plan.settings, &self.data, self.upstream(role, Role::Signer)?, env).await?;
+                let hosted =
+                    hosted::nodes(&self.plan.settings, &self.data, self.upstream(role, Role::Signer)?, env)
+                        .await?;
                 let upstreams = weft_executor_bridge::Upstreams {
                     tasks: self.upstream(role, Role::Tasks)?,
                     catalog: self.upstream(role, Role::Catalog)?,

@@ -134,7 +134,10 @@ fn a_capability_may_take_whatever_nothing_else_matches() {
 #[test]
 fn an_example_finds_its_capability_in_a_fleet_too_small_to_rank_and_one_that_two_have_does_not() {
     let alone = Index::new(vec![capability("play.rules", "Play", &["do it twice"], &["text/plain"])]);
-    assert_eq!(run(alone.choose(&ask(vec![text("Do it twice, please!")], None))), ("play.rules".into(), false));
+    assert_eq!(
+        run(alone.choose(&ask(vec![text("Do it twice, please!")], None))),
+        ("play.rules".into(), false)
+    );
     assert_eq!(alone.choose(&ask(vec![text("and how are you")], None)), Ok(Choice::Ask));
     let both = ["a.b", "c.d"].map(|id| capability(id, "Same", &["do it twice"], &["text/plain"]));
     assert_eq!(Index::new(both.into()).choose(&ask(vec![text("do it twice")], None)), Ok(Choice::Ask));

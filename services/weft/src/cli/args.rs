@@ -3,9 +3,9 @@
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use weft_chassis::settings::{Doc, Layers};
 
+use super::Failure;
 use super::store::StoreCommand;
 use super::tasks::{Outgoing, Remote, TasksCommand};
-use super::Failure;
 use crate::roles::Role;
 use crate::settings;
 
@@ -59,9 +59,7 @@ pub(super) enum Command {
         command: ConfigCommand,
     },
     /// Print a completion script for a shell
-    Completion {
-        shell: clap_complete::Shell,
-    },
+    Completion { shell: clap_complete::Shell },
 }
 
 /// Arguments of `weft node`.

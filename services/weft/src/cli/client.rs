@@ -59,7 +59,11 @@ impl Client {
         let response = request.send().await.map_err(|e| self.unreachable(&e))?;
         let status = response.status();
         let text = response.text().await.map_err(|e| self.unreachable(&e))?;
-        if status.is_success() { Ok(text) } else { Err(Failure::Refused(format!("{path} answered {status}: {text}"))) }
+        if status.is_success() {
+            Ok(text)
+        } else {
+            Err(Failure::Refused(format!("{path} answered {status}: {text}")))
+        }
     }
 
     /// One call, one answer.
@@ -130,7 +134,9 @@ fn result_of<R: DeserializeOwned>(body: &[u8]) -> Result<R, Failure> {
         Failure::Refused(format!("the answer is not JSON-RPC: {start}"))
     })?;
     match answer {
-        Answer { error: Some(error), .. } => Err(Failure::Refused(format!("{} ({})", error.message, error.code))),
+        Answer { error: Some(error), .. } => {
+            Err(Failure::Refused(format!("{} ({})", error.message, error.code)))
+        }
         Answer { result: Some(result), .. } => json::decode(result.get().as_bytes())
             .map_err(|e| Failure::Refused(format!("the answer does not fit the protocol: {e}"))),
         Answer { .. } => Err(Failure::Refused("the answer holds neither result nor error".to_owned())),

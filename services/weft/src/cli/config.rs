@@ -2,9 +2,9 @@
 
 use weft_chassis::settings::Layers;
 
+use super::Failure;
 use super::args::ConfigCommand;
 use super::out::Out;
-use super::Failure;
 use crate::settings::Settings;
 
 /// Checks or shows the merged settings.

@@ -33,9 +33,10 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Usage(text) | Failure::Unreachable(text) | Failure::Refused(text) | Failure::Mesh(text) => {
-                f.write_str(text)
-            }
+            Failure::Usage(text)
+            | Failure::Unreachable(text)
+            | Failure::Refused(text)
+            | Failure::Mesh(text) => f.write_str(text),
             Failure::TaskUnsuccessful => f.write_str("the task did not complete"),
         }
     }

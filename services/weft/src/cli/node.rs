@@ -8,11 +8,11 @@ use weft_chassis::{Env, serve};
 use weft_node::{Host, Place};
 use weft_seal::PublicKey;
 
+use super::Failure;
 use super::args::NodeArgs;
 use super::client::Client;
 use super::out::Out;
 use super::up::{init, read, stop_signal};
-use super::Failure;
 use crate::mesh::{keys_in, trusting};
 
 /// Hosts the node until a signal.

@@ -6,9 +6,9 @@ use clap::Subcommand;
 use weft_chassis::settings::Layers;
 use weft_tasks::store;
 
+use super::Failure;
 use super::out::Out;
 use super::up::read;
-use super::Failure;
 
 /// Commands over a store; the mesh that owns it must be stopped.
 #[derive(Debug, Subcommand)]

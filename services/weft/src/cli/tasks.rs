@@ -4,14 +4,14 @@ use clap::{Args, Subcommand};
 use futures::StreamExt;
 use weft_proto::a2a::{
     CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse, Message, Part, Role,
-    SendMessageConfiguration, SendMessageRequest, SendMessageResponse, StreamResponse, SubscribeToTaskRequest, Task,
-    TaskState, part::Content, send_message_response, stream_response::Payload,
+    SendMessageConfiguration, SendMessageRequest, SendMessageResponse, StreamResponse,
+    SubscribeToTaskRequest, Task, TaskState, part::Content, send_message_response, stream_response::Payload,
 };
 use weft_proto::wkt;
 
+use super::Failure;
 use super::client::Client;
 use super::out::{Out, state_word};
-use super::Failure;
 
 /// Which mesh, and how to print.
 #[derive(Debug, Args)]
@@ -221,7 +221,12 @@ fn print_page(page: &ListTasksResponse, out: &Out) {
         return out.message(page);
     }
     for task in &page.tasks {
-        let time = task.status.as_ref().and_then(|status| status.timestamp).map(|t| t.to_string()).unwrap_or_default();
+        let time = task
+            .status
+            .as_ref()
+            .and_then(|status| status.timestamp)
+            .map(|t| t.to_string())
+            .unwrap_or_default();
         out.line(&format!("{}  {:<15}  {time}", task.id, state_word(state_of(task) as i32)));
     }
     out.line(&format!("{} of {}", page.tasks.len(), page.total_size));
@@ -259,7 +264,8 @@ impl Outgoing {
         }
         if let Some(skill) = &self.skill {
             let data = serde_json::json!({ "skill": skill, "arguments": self.parsed_arguments()? });
-            let value = wkt::Value::try_from(data).map_err(|e| Failure::Usage(format!("--arguments: {e}")))?;
+            let value =
+                wkt::Value::try_from(data).map_err(|e| Failure::Usage(format!("--arguments: {e}")))?;
             parts.push(Part { content: Some(Content::Data(value)), ..Default::default() });
         }
         if parts.is_empty() {
@@ -287,7 +293,9 @@ impl Outgoing {
         let Some(text) = &self.arguments else { return Ok(serde_json::json!({})) };
         match serde_json::from_str(text) {
             Ok(value @ serde_json::Value::Object(_)) => Ok(value),
-            _ => Err(Failure::Usage(format!("--arguments {text}: must be a JSON object, like {{\"limit\": 5}}"))),
+            _ => Err(Failure::Usage(format!(
+                "--arguments {text}: must be a JSON object, like {{\"limit\": 5}}"
+            ))),
         }
     }
 }

@@ -6,8 +6,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use weft_chassis::settings::Layers;
 use weft_chassis::{Env, Peer, telemetry};
 
-use super::out::Out;
 use super::Failure;
+use super::out::Out;
 use crate::mesh::{Mesh, Plan};
 use crate::roles::Role;
 use crate::settings::Settings;

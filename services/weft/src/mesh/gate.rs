@@ -96,7 +96,11 @@ async fn dispatch(mut bridge: ExecutorBridgeClient<Peer>, revision: u64) -> Stat
     }
 }
 
-async fn served(mut bridge: ExecutorBridgeClient<Peer>, node: String, declared: BTreeSet<String>) -> NodeTools {
+async fn served(
+    mut bridge: ExecutorBridgeClient<Peer>,
+    node: String,
+    declared: BTreeSet<String>,
+) -> NodeTools {
     let probe = tokio::time::timeout(PROBE_WITHIN, bridge.probe(ProbeRequest { node: node.clone() })).await;
     let served = match probe {
         Ok(Ok(answer)) => {
@@ -110,7 +114,8 @@ async fn served(mut bridge: ExecutorBridgeClient<Peer>, node: String, declared: 
 }
 
 async fn read<T: serde::de::DeserializeOwned>(edge: &Router, path: &str) -> Result<T, String> {
-    let request = Request::get(path).header("host", "localhost").body(Body::empty()).map_err(|e| e.to_string())?;
+    let request =
+        Request::get(path).header("host", "localhost").body(Body::empty()).map_err(|e| e.to_string())?;
     let Ok(answer) = edge.clone().oneshot(request).await;
     let status = answer.status();
     let body = to_bytes(answer.into_body(), LIST_BYTES_MAX).await.map_err(|e| format!("{path}: {e}"))?;

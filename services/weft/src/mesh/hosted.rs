@@ -63,7 +63,9 @@ pub(super) async fn nodes(
 pub(crate) fn trusting(keys: &[PublicKey], node: &weft_proto::weft::Node) -> Result<Trust, String> {
     if node.seal != weft_proto::weft::SealMode::Ed25519 as i32 {
         let id = &node.id;
-        return Err(format!("{id}: node.seal: a node that Weft hosts takes ed25519 seals only: remove the key"));
+        return Err(format!(
+            "{id}: node.seal: a node that Weft hosts takes ed25519 seals only: remove the key"
+        ));
     }
     let mut trust = Trust::new();
     for key in keys {
@@ -121,7 +123,11 @@ fn hosted(fleet: Fleet) -> impl Iterator<Item = Manifest> {
 }
 
 /// Looks at the folder as often as the catalog does. What is wrong stays out; the node stays as it was.
-async fn follow(settings: weft_catalog::Settings, mut hosts: Hosts, peers: watch::Sender<HashMap<String, Peer>>) {
+async fn follow(
+    settings: weft_catalog::Settings,
+    mut hosts: Hosts,
+    peers: watch::Sender<HashMap<String, Peer>>,
+) {
     let env = hosts.env.clone();
     let mut refused: HashMap<String, String> = HashMap::new();
     let mut ticks = tokio::time::interval(Duration::from_millis(settings.poll_ms));
