@@ -40,6 +40,6 @@ weft_chassis::settings! {
         /// how long a client may keep the agent card, in seconds
         pub card_max_age_s: u32 = 60, 0..=86_400;
         /// how long the listener still answers after a stop, in milliseconds
-        pub drain_ms: u32 = 5_000, 0..=600_000;
+        pub drain_ms: u32 = 1_000, 0..=600_000;
     }
 }

@@ -16,5 +16,6 @@ mod nodes;
 mod one_or_many;
 mod process;
 mod restart;
+mod seeds;
 mod trace;
 mod world;
