@@ -459,7 +459,8 @@ export declare type Capability = Message<"weft.v1.Capability"> & {
   examples: string[];
 
   /**
-   * Further phrases for the text match; not on the card.
+   * Further phrases for the text match; not on the card. One that ends in `*` takes every text that begins with what
+   * stands before it; `*` alone takes whatever nothing else matches.
    *
    * @generated from field: repeated string phrases = 6;
    */
@@ -521,7 +522,8 @@ export declare type CapabilityJson = {
   examples?: string[];
 
   /**
-   * Further phrases for the text match; not on the card.
+   * Further phrases for the text match; not on the card. One that ends in `*` takes every text that begins with what
+   * stands before it; `*` alone takes whatever nothing else matches.
    *
    * @generated from field: repeated string phrases = 6;
    */
