@@ -13,14 +13,32 @@ use weft_core::{Fault, Kind};
 /// # Errors
 /// `TooLarge` over `bytes_max` (told from the announced length when there is one), `Deadline` when it takes longer than
 /// `within`, `Cancelled` when the connection breaks.
-pub(crate) async fn read(body: Body, bytes_max: usize, within: Duration) -> Result<Bytes, Fault> {
+pub(crate) async fn read(mut body: Body, bytes_max: usize, within: Duration) -> Result<Bytes, Fault> {
     let announced = http_body::Body::size_hint(&body).lower();
-    if usize::try_from(announced).map_or(true, |n| n > bytes_max) {
-        return Err(too_large(bytes_max));
+    let read = if usize::try_from(announced).map_or(true, |n| n > bytes_max) {
+        Err(too_large(bytes_max))
+    } else {
+        tokio::time::timeout(within, collect(&mut body, bytes_max)).await.unwrap_or_else(|_| {
+            Err(Fault::new(Kind::Deadline, "the body took too long to arrive (edge.body_read_ms)"))
+        })
+    };
+    if read.as_ref().is_err_and(|fault| fault.kind == Kind::TooLarge) {
+        // Whether all of it came does not matter: the answer goes out either way.
+        let _ = tokio::time::timeout(within, discard(&mut body, bytes_max.saturating_mul(4))).await;
     }
-    tokio::time::timeout(within, collect(body, bytes_max)).await.unwrap_or_else(|_| {
-        Err(Fault::new(Kind::Deadline, "the body took too long to arrive (edge.body_read_ms)"))
-    })
+    read
+}
+
+/// Takes in, and drops, what a caller still sends: many read no answer before they have sent everything, and would
+/// only see the connection break. Bounded: who sends far too much sees just that.
+async fn discard(body: &mut Body, bytes_max: usize) {
+    let mut left = bytes_max;
+    while let Some(Ok(frame)) = body.frame().await {
+        left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+        if left == 0 {
+            return;
+        }
+    }
 }
 
 /// The HTTP status of a body that could not be read.
@@ -32,7 +50,7 @@ pub(crate) fn status(fault: &Fault) -> StatusCode {
     }
 }
 
-async fn collect(mut body: Body, bytes_max: usize) -> Result<Bytes, Fault> {
+async fn collect(body: &mut Body, bytes_max: usize) -> Result<Bytes, Fault> {
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
     while let Some(frame) = body.frame().await {

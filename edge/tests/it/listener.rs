@@ -71,6 +71,14 @@ async fn the_card_names_the_port_that_was_taken() {
 }
 
 #[tokio::test]
+async fn a_caller_who_sends_too_much_before_it_reads_still_reads_why() {
+    let live = live(|settings| settings.body_bytes_max = 1_048_576).await;
+    let answer = live.say(&live.call(&"x".repeat(3 * 1_048_576))).await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    assert!(answer.contains("edge.body_bytes_max"), "{answer}");
+}
+
+#[tokio::test]
 async fn http_2_is_spoken_without_tls() {
     let live = live(|_| {}).await;
     let mut stream = TcpStream::connect(live.at).await.unwrap();

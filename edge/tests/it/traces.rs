@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
+use axum::body::Body;
 use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -12,7 +13,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt};
 
 use crate::store::lock;
-use crate::world::{World, hello};
+use crate::world::{World, hello, post, rpc};
 
 type Fields = BTreeMap<String, String>;
 
@@ -60,15 +61,18 @@ async fn each_call_is_one_server_span_with_its_outcome_and_without_its_content()
     tracing::callsite::rebuild_interest_cache();
     let world = World::new().await;
     world.call("SendMessage", hello("which sectors moved most SECRETWORD")).await;
-    world.code("GetTask", json!({"id": " SECRETWORD\n"})).await;
+    world.code("CancelTask", json!({"id": " SECRETWORD\n"})).await;
+    // A read is traced as a part of its caller's trace only.
     world.call("GetTask", json!({"id": "t1"})).await;
+    let traced = post().header("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+    world.send(traced.body(Body::from(rpc("GetTask", &json!({"id": "t1"})))).unwrap()).await;
     world.get("/healthz").await;
 
     let spans: Vec<Fields> = lock(&seen.spans).iter().map(|(_, fields)| fields.clone()).collect();
     let of = |name: &str| spans.iter().map(|s| s.get(name).cloned().unwrap_or_default()).collect::<Vec<_>>();
-    assert_eq!(of("otel.name"), ["a2a SendMessage", "a2a GetTask", "a2a GetTask"]);
+    assert_eq!(of("otel.name"), ["a2a SendMessage", "a2a CancelTask", "a2a GetTask"]);
     assert_eq!(of("otel.kind"), ["server"; 3]);
-    assert_eq!(of("rpc.method"), ["SendMessage", "GetTask", "GetTask"]);
+    assert_eq!(of("rpc.method"), ["SendMessage", "CancelTask", "GetTask"]);
     assert_eq!(of("otel.status_code"), ["", "ERROR", ""], "a fault inside HTTP 200 is a fault");
     assert_eq!(of("error.type"), ["", "INVALID_ARGUMENT", ""]);
     assert_eq!(of("weft.task.id"), ["t1", "", "t1"]);

@@ -27,8 +27,8 @@ pub enum Role {
 impl Role {
     /// Every role, in the order in which an all-in-one starts them: callees before callers.
     pub const ALL: [Role; 7] = [
-        Role::Signer,
         Role::Journal,
+        Role::Signer,
         Role::Catalog,
         Role::Tasks,
         Role::Negotiator,
