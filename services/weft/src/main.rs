@@ -2,10 +2,6 @@
 
 use std::process::ExitCode;
 
-/// A mesh makes and drops many small things on many threads; this allocator costs half of what the system's does.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[tokio::main]
 async fn main() -> ExitCode {
     // Chosen once, for every TLS connection of the process.
