@@ -22,7 +22,7 @@ weft_chassis::settings! {
         /// how long one call to a node may take in all, in milliseconds
         pub call_ms: u64 = 600_000, 100..=86_400_000;
         /// how long a node that cannot be reached is tried again before the task fails, in milliseconds
-        pub unreachable_ms: u64 = 10_000, 0..=3_600_000;
+        pub unreachable_ms: u64 = 60_000, 0..=3_600_000;
         /// largest answer of a node, in bytes
         pub answer_bytes_max: u64 = 16_777_216, 1_024..=50_331_648;
         /// largest single event within an answer, in bytes
