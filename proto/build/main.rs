@@ -5,7 +5,8 @@ mod protojson;
 use std::{env, error::Error, fs, path::PathBuf};
 
 /// The files to compile, relative to this folder; what they import comes along.
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
+    "a2a/v1/a2a.proto",
     "lf/a2a/v1/a2a.proto",
     "weft/v1/bridge.proto",
     "weft/v1/catalog.proto",
@@ -19,7 +20,7 @@ const FILES: [&str; 9] = [
 
 #[allow(clippy::print_stdout, reason = "how a build script speaks to cargo")]
 fn main() -> Result<(), Box<dyn Error>> {
-    for path in ["build", "google", "lf", "weft"] {
+    for path in ["a2a", "build", "google", "lf", "weft"] {
         println!("cargo:rerun-if-changed={path}");
     }
     // tests/official.rs asks cargo about the packages of this platform.

@@ -12,7 +12,7 @@ use prost_reflect::{DescriptorPool, MessageDescriptor};
 use names::Required;
 
 /// The packages that travel as JSON.
-const PACKAGES: [&str; 2] = ["lf.a2a.v1", "weft.v1"];
+const PACKAGES: [&str; 3] = ["a2a.v1", "lf.a2a.v1", "weft.v1"];
 
 /// The text of a module that implements `json::Message` and `json::Names` for all messages and enums of [`PACKAGES`].
 pub(crate) fn generate(pool: &DescriptorPool) -> Result<String, Box<dyn Error>> {

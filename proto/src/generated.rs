@@ -8,6 +8,13 @@
 )]
 #![allow(rustdoc::all)]
 
+pub mod a2a {
+    /// Package `a2a.v1`: the A2A v0.3 wire schema; `a2a/v1/a2a.proto` says where it differs from v1.0.
+    pub mod v1 {
+        include!(concat!(env!("OUT_DIR"), "/a2a.v1.rs"));
+    }
+}
+
 pub mod lf {
     pub mod a2a {
         /// Package `lf.a2a.v1`: the A2A v1.0 wire schema; `lf/a2a/v1/a2a.proto` says what each field means.

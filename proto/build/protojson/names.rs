@@ -6,8 +6,12 @@ use heck::{ToSnakeCase, ToUpperCamelCase};
 use prost_reflect::{DescriptorPool, ExtensionDescriptor, FieldDescriptor, MessageDescriptor};
 
 /// Crate module of each package that a field's type may come from.
-const MODULES: [(&str, &str); 3] =
-    [("lf.a2a.v1", "crate::a2a"), ("weft.v1", "crate::weft"), ("google.protobuf", "crate::wkt")];
+const MODULES: [(&str, &str); 4] = [
+    ("a2a.v1", "crate::a2a_v03"),
+    ("lf.a2a.v1", "crate::a2a"),
+    ("weft.v1", "crate::weft"),
+    ("google.protobuf", "crate::wkt"),
+];
 
 /// Path of the Rust type of a message or enum; a nested one is in a module named after its parent.
 pub(super) fn rust_path(

@@ -3,6 +3,7 @@
 mod any_input;
 mod numbers;
 mod official;
+mod official_v03;
 mod oracle;
 mod required;
 mod rules;
