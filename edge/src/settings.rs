@@ -7,6 +7,22 @@ weft_chassis::settings! {
         pub http: String = "127.0.0.1:8420".into();
         /// base URL under which callers reach this mesh, with any path prefix; empty: the address it listens on
         pub public_url: String = String::new();
+        /// path prefix under which every route is served too, for example /mesh; empty: none
+        pub base_path: String = String::new();
+        /// host:port at which callers reach the gRPC binding, when it is not the HTTP listener; empty: the HTTP port
+        pub grpc: String = String::new();
+        /// serve streams and say so on the card
+        pub streaming: bool = true;
+        /// serve push notifications and say so on the card
+        pub push_notifications: bool = true;
+        /// who may read the extended card: off (nobody, it does not exist), authenticated, or open (everybody)
+        pub extended_card: String = "off".into();
+        /// serve A2A v0.3 beside v1.0, on every binding, and name it on the card
+        pub legacy_v03: bool = true;
+        /// write the top-level fields that v0.3 clients look for into the card; a closed v1.0 schema has no room for them
+        pub legacy_card: bool = true;
+        /// sign the cards, when edge.public_url says under which address they are true
+        pub sign_cards: bool = true;
         /// further host names that requests may come in under, without port
         pub allowed_hosts: Vec<String> = Vec::new();
         /// origins of web pages that may call, for example https://app.example.com

@@ -19,8 +19,9 @@ use weft_proto::weft::catalog_server::{Catalog, CatalogServer};
 use weft_proto::weft::signer_server::{Signer, SignerServer};
 use weft_proto::weft::tasks_server::TasksServer;
 use weft_proto::weft::{
-    Capability, JwksRequest, JwksResponse, MeshInfo, Node, ReportRequest, ReportResponse, SignRequest,
-    SignResponse, Snapshot, ToolTarget, VerifyRequest, VerifyResponse, WatchRequest,
+    Capability, JwksRequest, JwksResponse, MeshInfo, Node, ReportRequest, ReportResponse, SignCardRequest,
+    SignCardResponse, SignRequest, SignResponse, Snapshot, ToolTarget, VerifyRequest, VerifyResponse,
+    WatchRequest,
 };
 use weft_proto::wkt::Timestamp;
 
@@ -121,6 +122,24 @@ impl Signer for Keys {
 
     async fn jwks(&self, _: tonic::Request<JwksRequest>) -> Result<tonic::Response<JwksResponse>, Status> {
         Ok(tonic::Response::new(JwksResponse { json: r#"{"keys":[]}"#.into() }))
+    }
+
+    async fn sign_card(
+        &self,
+        _: tonic::Request<SignCardRequest>,
+    ) -> Result<tonic::Response<SignCardResponse>, Status> {
+        Err(Status::unimplemented("no card is signed here"))
+    }
+
+    async fn wrap(&self, _: tonic::Request<WrapRequest>) -> Result<tonic::Response<WrapResponse>, Status> {
+        Err(Status::unimplemented("no secret is kept here"))
+    }
+
+    async fn unwrap(
+        &self,
+        _: tonic::Request<UnwrapRequest>,
+    ) -> Result<tonic::Response<UnwrapResponse>, Status> {
+        Err(Status::unimplemented("no secret is kept here"))
     }
 }
 

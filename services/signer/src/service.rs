@@ -15,6 +15,7 @@ use weft_seal::{Body, Call, CallFault, IncomingCall, Nonces, PublicKey, SealFaul
 
 use crate::keyring::Keyring;
 use crate::metrics::Metrics;
+use crate::wrap::Wrapping;
 use crate::{KeyringFault, Settings};
 
 /// Most headers of a call that is to be verified.
@@ -29,6 +30,7 @@ pub struct Signer {
 struct Shared {
     env: Env,
     keyring: Keyring,
+    wrapping: Wrapping,
     verifier: Verifier,
     metrics: Metrics,
     jwks: String,
@@ -42,13 +44,14 @@ impl Signer {
     /// When a key file is too open, damaged, misnamed or cannot be read or written.
     pub fn open(settings: &Settings, data: &Path, env: &Env) -> Result<Self, KeyringFault> {
         let mut keyring = Keyring::open(data, &settings.mesh, env)?;
+        let wrapping = Wrapping::open(data, env)?;
         let started = seconds(env);
         let capacity = usize::try_from(settings.nonces_max).unwrap_or(usize::MAX);
         let nonces = Arc::new(Nonces::new(settings.window(), capacity, started));
         let verifier = Verifier::new(&settings.mesh, keyring.take_trust(), nonces);
         let jwks = jwks([&keyring.public()]).to_string();
         let shared =
-            Shared { env: env.clone(), keyring, verifier, metrics: Metrics::registered(env), jwks, started };
+            Shared { env: env.clone(), keyring, wrapping, verifier, metrics: Metrics::registered(env), jwks, started };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -132,6 +135,28 @@ impl signer_server::Signer for Signer {
 
     async fn jwks(&self, _request: Request<pb::JwksRequest>) -> Result<Response<pb::JwksResponse>, Status> {
         Ok(Response::new(pb::JwksResponse { json: self.shared.jwks.clone() }))
+    }
+
+    async fn wrap(&self, request: Request<pb::WrapRequest>) -> Result<Response<pb::WrapResponse>, Status> {
+        let request = request.get_ref();
+        let wrapped = self.shared.wrapping.wrap(&request.secret, &request.context, &self.shared.env);
+        Ok(Response::new(pb::WrapResponse { wrapped: wrapped.map_err(status)? }))
+    }
+
+    async fn unwrap(
+        &self,
+        request: Request<pb::UnwrapRequest>,
+    ) -> Result<Response<pb::UnwrapResponse>, Status> {
+        let request = request.get_ref();
+        let secret = self.shared.wrapping.unwrap(&request.wrapped, &request.context);
+        Ok(Response::new(pb::UnwrapResponse { secret: secret.map_err(status)? }))
+    }
+
+    async fn sign_card(
+        &self,
+        _request: Request<pb::SignCardRequest>,
+    ) -> Result<Response<pb::SignCardResponse>, Status> {
+        Err(Status::unimplemented("cards are not signed yet"))
     }
 }
 

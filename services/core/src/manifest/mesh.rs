@@ -1,9 +1,14 @@
-//! `mesh.toml`: what the mesh says of itself, and capabilities that belong to no single node's file.
+//! `mesh.toml`: what the mesh says of itself, the extensions it declares, and capabilities that belong to no single
+//! node's file.
 
-use weft_proto::{a2a, weft};
+use weft_proto::{a2a, weft, wkt};
 
 use super::reader::Reader;
-use super::{MESH_FILE, Problems, capability, node, read};
+use super::{MESH_FILE, Problems, capability, node, read, value};
+use crate::card;
+
+/// Most extensions of one mesh.
+const EXTENSIONS_MAX: usize = 32;
 
 /// The declared mesh.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +25,10 @@ impl Mesh {
     /// # Errors
     /// Everything that is wrong within this file.
     pub fn parse(text: &str) -> Result<Mesh, Problems> {
-        read(MESH_FILE, text, |root| Mesh { info: info(root), capabilities: capability::all(root, None) })
+        read(MESH_FILE, text, |root| {
+            let info = weft::MeshInfo { extensions: extensions(root), ..info(root) };
+            Mesh { info, capabilities: capability::all(root, None) }
+        })
     }
 }
 
@@ -45,9 +53,53 @@ fn info(root: &Reader<'_>) -> weft::MeshInfo {
         version: section.required("version", 40, "a version, for example \"1.0.0\""),
         provider: section.table("provider").map(provider),
         documentation_url,
+        extended_description: section.text("extended_description", 2_000),
+        extensions: Vec::new(),
     };
     section.finish();
     info
+}
+
+fn extensions(root: &Reader<'_>) -> Vec<a2a::AgentExtension> {
+    let mut extensions: Vec<a2a::AgentExtension> = Vec::new();
+    for section in root.tables("extension", EXTENSIONS_MAX) {
+        let extension = extension(section);
+        if extensions.iter().any(|earlier| earlier.uri == extension.uri) {
+            root.wrong("extension", format!("\"{}\" twice", extension.uri), "declare each extension once");
+        }
+        extensions.push(extension);
+    }
+    extensions
+}
+
+fn extension(section: Reader<'_>) -> a2a::AgentExtension {
+    let uri = section.required("uri", 512, "the URI that identifies the extension");
+    // Callers name extensions in one header, separated by commas.
+    let absolute = uri.split_once(':').is_some_and(|(scheme, rest)| !scheme.is_empty() && !rest.is_empty());
+    if !uri.is_empty() && !(absolute && uri.bytes().all(|b| b.is_ascii_graphic() && b != b',')) {
+        let remedy = "must be an absolute URI without spaces and commas";
+        section.wrong("uri", format!("\"{uri}\""), remedy);
+    } else if uri == card::MESH_EXTENSION {
+        section.wrong("uri", format!("\"{uri}\""), "is written by the mesh itself: remove it");
+    }
+    let extension = a2a::AgentExtension {
+        description: section.required("description", 500, "one public line: what it is for"),
+        required: section.flag("required"),
+        params: section.value("params").and_then(|params| match value::json(params) {
+            Ok(wkt::Value { kind: Some(wkt::Kind::Struct(params)) }) => Some(params),
+            Ok(_) => {
+                section.wrong("params", params, "must be a table");
+                None
+            }
+            Err(problem) => {
+                section.wrong("params", params, problem);
+                None
+            }
+        }),
+        uri,
+    };
+    section.finish();
+    extension
 }
 
 fn provider(section: Reader<'_>) -> a2a::AgentProvider {

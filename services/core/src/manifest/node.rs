@@ -10,6 +10,8 @@ use super::{Manifest, Source, Tool, capability, is_id, scenario, source};
 
 /// Most tools of one node.
 const TOOLS_MAX: usize = 64;
+/// Ids that no node may have: paths of the HTTP+JSON binding begin with a node's id, or with one of these.
+const RESERVED: [&str; 2] = ["tasks", "v1"];
 /// Most fields of one tool.
 const FIELDS_MAX: usize = 64;
 
@@ -55,6 +57,11 @@ fn declared(section: Reader<'_>) -> weft::Node {
     let id = section.required("id", 63, "the node's id, for example \"crm\"");
     if !id.is_empty() && !is_id(&id, 63, "") {
         section.wrong("id", format!("\"{id}\""), "must be 1 to 63 lower case letters, digits and inner `-`");
+    }
+    if RESERVED.contains(&id.as_str()) {
+        let remedy =
+            "begins a path of the HTTP+JSON binding, where a node's id stands too: choose another id";
+        section.wrong("id", format!("\"{id}\""), remedy);
     }
     let address = section.text("address", 2_048);
     if !address.is_empty() && !is_http(&address) {

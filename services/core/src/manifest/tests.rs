@@ -73,6 +73,8 @@ fn a_bad_node_names_key_value_and_remedy() {
     check("[node]\nid", "[nod]\nid", &["`node` is missing", "[node] with id, name, role"]);
     check("[node]\nid", "[nod]\nid", &["`nod`", "not a known key", "capability, node, scenario, tool"]);
     check("id = \"crm\"", "id = \"Crm!\"", &["`node.id`", "\"Crm!\"", "lower case letters"]);
+    check("id = \"crm\"", "id = \"tasks\"", &["`node.id`", "\"tasks\"", "another id"]);
+    check("id = \"crm\"", "id = \"v1\"", &["`node.id`", "\"v1\"", "another id"]);
     check("id = \"crm\"", "id = 3", &["`node.id`", "is 3", "text in quotes"]);
     check("id = \"crm\"", "", &["`node.id` is missing", "the node's id"]);
     check("role = \"whom to call\"", "role = \"\"", &["`node.role`", "\"\"", "one line"]);
@@ -239,6 +241,11 @@ fn a_bad_scenario_names_key_value_and_remedy() {
     with("artifact = { echo = true, text = \"a\" }", &["artifact.echo`", "not both"]);
     with("artifact = { parts = [{ raw = \"?\" }] }", &["raw`", "base64"]);
     with("artifact = { parts = [{ text = \"a\", url = \"b\" }] }", &["exactly one of text, data, raw, url"]);
+    with("artifact = { text = \"a\", chunked = true, more = true }", &["artifact.chunked`", "leave out"]);
+    with("message = {}", &["message.parts` is missing", "`text` or `parts`"]);
+    with("message = { text = \"a\", state = \"working\" }", &["message.state`", "not a known key"]);
+    with("message = { text = \"a\" }\nrepeat = 2", &["repeat`", "ends the play"]);
+    with("message = { text = \"a\" }\n[[scenario.rule.step]]\ndrop = true", &["step`", "never played"]);
     with("fail = { code = \"bad code\" }", &["fail.code`", "\"bad code\"", "upper case"]);
     with("drop = false", &["drop`", "must be true"]);
     with("status = \"completed\"\nrepeat = 2", &["repeat`", "is 2", "ends the play"]);
@@ -290,6 +297,38 @@ fn a_fleet_is_all_files_sorted_by_node() {
     assert_eq!(snapshot.nodes.iter().map(|n| n.id.as_str()).collect::<Vec<_>>(), ["axe", "crm"]);
     let ids: Vec<_> = snapshot.capabilities.iter().map(|c| c.id.as_str()).collect();
     assert_eq!(ids, ["customer.axe", "customer.reach"]);
+}
+
+#[test]
+fn the_mesh_declares_its_extensions() {
+    let with = |extension: &str| Mesh::parse(&format!("{MESH}{extension}"));
+    let good = "[[extension]]\nuri = \"https://x.example/e/v1\"\ndescription = \"d\"\nrequired = true\n\
+                params = { most = 3 }\n";
+    let info = with(good).unwrap().info;
+    assert_eq!(
+        (info.extensions[0].uri.as_str(), info.extensions[0].required),
+        ("https://x.example/e/v1", true)
+    );
+    assert_eq!(info.extensions[0].params, Some(crate::value::members([("most", number(3.0))])));
+    let fails = |from: &str, to: &str, parts: &[&str]| {
+        let problems = with(&good.replace(from, to)).unwrap_err().to_string();
+        assert!(problems.lines().any(|line| parts.iter().all(|p| line.contains(p))), "{parts:?}: {problems}");
+    };
+    fails("uri = \"https://x.example/e/v1\"\n", "", &["`extension(1).uri` is missing"]);
+    for bad in ["e", "urn:a,urn:b", "urn:a b", ":x"] {
+        fails("https://x.example/e/v1", bad, &["`extension(1).uri`", bad, "absolute URI"]);
+    }
+    fails("https://x.example/e/v1", crate::card::MESH_EXTENSION, &["`extension(1).uri`", "the mesh itself"]);
+    fails("description = \"d\"\n", "", &["`extension(1).description` is missing"]);
+    fails("required = true", "required = 1", &["`extension(1).required`", "true or false"]);
+    fails("{ most = 3 }", "3", &["`extension(1).params`", "must be a table"]);
+    fails("{ most = 3 }", "{ most = 9007199254740993 }", &["`extension(1).params`", "write it as text"]);
+    fails("params", "param", &["`extension(1).param`", "not a known key"]);
+    fails("[[extension]]", &format!("{good}[[extension]]"), &["`extension`", "twice"]);
+}
+
+fn number(n: f64) -> weft_proto::wkt::Value {
+    weft_proto::wkt::Value { kind: Some(weft_proto::wkt::Kind::Number(n)) }
 }
 
 #[test]

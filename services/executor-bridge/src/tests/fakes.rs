@@ -17,7 +17,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::service::Routes;
 use tonic::{Request, Response, Status, Streaming};
 use weft_chassis::{Env, Peer, peer};
-use weft_proto::a2a::{ListTasksResponse, Message, Task};
+use weft_proto::a2a::{
+    ListTaskPushNotificationConfigsResponse, ListTasksResponse, Message, Task, TaskPushNotificationConfig,
+};
 use weft_proto::json;
 use weft_proto::weft::append_answer::Refusal;
 use weft_proto::weft::catalog_server::{Catalog, CatalogServer};
@@ -219,6 +221,38 @@ impl Tasks for FakeTasks {
     async fn feed(&self, _: Request<FeedRequest>) -> Result<Response<Boxed<FeedEvent>>, Status> {
         Err(Status::unimplemented("fake"))
     }
+    async fn set_push_config(
+        &self,
+        _: Request<SetPushConfigRequest>,
+    ) -> Result<Response<TaskPushNotificationConfig>, Status> {
+        Err(Status::unimplemented("fake"))
+    }
+
+    async fn get_push_config(
+        &self,
+        _: Request<GetPushConfigRequest>,
+    ) -> Result<Response<TaskPushNotificationConfig>, Status> {
+        Err(Status::unimplemented("fake"))
+    }
+
+    async fn list_push_configs(
+        &self,
+        _: Request<ListPushConfigsRequest>,
+    ) -> Result<Response<ListTaskPushNotificationConfigsResponse>, Status> {
+        Err(Status::unimplemented("fake"))
+    }
+
+    async fn delete_push_config(
+        &self,
+        _: Request<DeletePushConfigRequest>,
+    ) -> Result<Response<DeletePushConfigResponse>, Status> {
+        Err(Status::unimplemented("fake"))
+    }
+
+    async fn push_status(&self, _: Request<PushStatusRequest>) -> Result<Response<PushStatusResponse>, Status> {
+        Err(Status::unimplemented("fake"))
+    }
+
     async fn stats(&self, _: Request<StatsRequest>) -> Result<Response<StatsResponse>, Status> {
         Err(Status::unimplemented("fake"))
     }
@@ -281,6 +315,18 @@ impl Signer for FakeSigner {
     }
 
     async fn jwks(&self, _: Request<JwksRequest>) -> Result<Response<JwksResponse>, Status> {
+        Err(Status::unimplemented("fake"))
+    }
+
+    async fn sign_card(&self, _: Request<SignCardRequest>) -> Result<Response<SignCardResponse>, Status> {
+        Err(Status::unimplemented("fake"))
+    }
+
+    async fn wrap(&self, _: Request<WrapRequest>) -> Result<Response<WrapResponse>, Status> {
+        Err(Status::unimplemented("fake"))
+    }
+
+    async fn unwrap(&self, _: Request<UnwrapRequest>) -> Result<Response<UnwrapResponse>, Status> {
         Err(Status::unimplemented("fake"))
     }
 }

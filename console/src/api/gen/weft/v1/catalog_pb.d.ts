@@ -7,7 +7,7 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
-import type { AgentProvider, AgentProviderJson } from "../../lf/a2a/v1/a2a_pb";
+import type { AgentExtension, AgentExtensionJson, AgentProvider, AgentProviderJson } from "../../lf/a2a/v1/a2a_pb";
 
 /**
  * Describes the file weft/v1/catalog.proto.
@@ -124,6 +124,20 @@ export declare type MeshInfo = Message<"weft.v1.MeshInfo"> & {
    * @generated from field: string documentation_url = 5;
    */
   documentationUrl: string;
+
+  /**
+   * Extensions that the operator declares; they are on the mesh's card and on every node's.
+   *
+   * @generated from field: repeated lf.a2a.v1.AgentExtension extensions = 6;
+   */
+  extensions: AgentExtension[];
+
+  /**
+   * What only the extended card says of the mesh, after its description; empty: nothing more.
+   *
+   * @generated from field: string extended_description = 7;
+   */
+  extendedDescription: string;
 };
 
 /**
@@ -154,6 +168,20 @@ export declare type MeshInfoJson = {
    * @generated from field: string documentation_url = 5;
    */
   documentationUrl?: string;
+
+  /**
+   * Extensions that the operator declares; they are on the mesh's card and on every node's.
+   *
+   * @generated from field: repeated lf.a2a.v1.AgentExtension extensions = 6;
+   */
+  extensions?: AgentExtensionJson[];
+
+  /**
+   * What only the extended card says of the mesh, after its description; empty: nothing more.
+   *
+   * @generated from field: string extended_description = 7;
+   */
+  extendedDescription?: string;
 };
 
 /**

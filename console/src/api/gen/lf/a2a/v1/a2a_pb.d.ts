@@ -822,6 +822,70 @@ export declare type AgentProviderJson = {
 export declare const AgentProviderSchema: GenMessage<AgentProvider, {jsonType: AgentProviderJson}>;
 
 /**
+ * An extension of A2A the agent can speak (§4.4.4, §4.6).
+ *
+ * @generated from message lf.a2a.v1.AgentExtension
+ */
+export declare type AgentExtension = Message$1<"lf.a2a.v1.AgentExtension"> & {
+  /**
+   * @generated from field: string uri = 1;
+   */
+  uri: string;
+
+  /**
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * True: callers that do not speak it are refused.
+   *
+   * @generated from field: bool required = 3;
+   */
+  required: boolean;
+
+  /**
+   * @generated from field: google.protobuf.Struct params = 4;
+   */
+  params?: JsonObject | undefined;
+};
+
+/**
+ * An extension of A2A the agent can speak (§4.4.4, §4.6).
+ *
+ * @generated from message lf.a2a.v1.AgentExtension
+ */
+export declare type AgentExtensionJson = {
+  /**
+   * @generated from field: string uri = 1;
+   */
+  uri?: string;
+
+  /**
+   * @generated from field: string description = 2;
+   */
+  description?: string;
+
+  /**
+   * True: callers that do not speak it are refused.
+   *
+   * @generated from field: bool required = 3;
+   */
+  required?: boolean;
+
+  /**
+   * @generated from field: google.protobuf.Struct params = 4;
+   */
+  params?: StructJson;
+};
+
+/**
+ * Describes the message lf.a2a.v1.AgentExtension.
+ * Use `create(AgentExtensionSchema)` to create a new message.
+ */
+export declare const AgentExtensionSchema: GenMessage<AgentExtension, {jsonType: AgentExtensionJson}>;
+
+/**
  * A webhook that hears of one task (§4.3.1).
  *
  * @generated from message lf.a2a.v1.TaskPushNotificationConfig
