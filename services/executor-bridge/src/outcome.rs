@@ -81,7 +81,10 @@ impl Turn {
 
 /// True for a step after which the store takes no more from this run.
 pub(crate) fn ends(step: &Progress) -> bool {
-    let Some(progress::Step::Status(status)) = &step.step else { return false };
+    let status = match &step.step {
+        Some(progress::Step::Status(status)) => status,
+        other => return matches!(other, Some(progress::Step::Message(_))),
+    };
     matches!(
         status.state(),
         TaskState::Completed
@@ -96,6 +99,21 @@ pub(crate) fn ends(step: &Progress) -> bool {
 /// True for a step that says no more than that the work goes on.
 pub(crate) fn is_working(step: &Progress) -> bool {
     matches!(&step.step, Some(progress::Step::Status(status)) if status.state() == TaskState::Working)
+}
+
+/// True for a step that answers with a message instead of a task.
+pub(crate) fn is_message(step: &Progress) -> bool {
+    matches!(step.step, Some(progress::Step::Message(_)))
+}
+
+/// A message that comes when the task has been spoken of already: what the task ends with.
+pub(crate) fn within_the_task(step: Progress) -> Progress {
+    match step.step {
+        Some(progress::Step::Message(message)) => {
+            Progress { metadata: step.metadata, ..status(TaskState::Completed, Some(message)) }
+        }
+        _ => step,
+    }
 }
 
 /// The first step of every run.

@@ -48,14 +48,17 @@ impl Steps<'_> {
         steps
     }
 
-    /// Takes a step of the node; with `last` nothing more will be taken.
-    pub(crate) async fn add(&mut self, step: Progress, last: bool) -> Result<(), Failure> {
+    /// Takes a step of the node; with `last` nothing more will be taken. A message instead of a task is that only as
+    /// long as the node has said nothing else.
+    pub(crate) async fn add(&mut self, mut step: Progress, last: bool) -> Result<(), Failure> {
         self.count += 1;
         if self.count > self.count_max {
             return Err(Failure::Garbage(format!("more than {} steps", self.count_max)));
         }
-        // The node's own first WORKING says more than ours: one of them is enough.
-        if self.count == 1 && outcome::is_working(&step) && !self.gathered.is_empty() {
+        if self.count > 1 {
+            step = outcome::within_the_task(step);
+        } else if outcome::is_working(&step) || outcome::is_message(&step) {
+            // The node's own first WORKING says more than ours: one of them is enough. A message stands alone.
             self.gathered.clear();
             self.gathered_bytes = 0;
         }

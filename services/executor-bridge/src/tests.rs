@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use axum::response::IntoResponse;
 use futures::StreamExt;
-use weft_proto::a2a::{Artifact, Part, TaskState, TaskStatus, part};
+use weft_proto::a2a::{Artifact, Message, Part, Role, TaskState, TaskStatus, part};
 use weft_proto::weft::append_answer::Refusal;
 use weft_proto::weft::executor_bridge_client::ExecutorBridgeClient;
 use weft_proto::weft::{
@@ -59,10 +59,20 @@ fn chunk(text: &str) -> Progress {
     Progress { step: Some(progress::Step::Artifact(chunk)), metadata: None }
 }
 
-/// `W` working, `w` working with a message, `a` artifact, `C` completed, `F` failed, …
+fn reply(text: &str) -> Message {
+    let part = Part { content: Some(part::Content::Text(text.into())), ..Part::default() };
+    Message { message_id: "r1".into(), role: Role::Agent.into(), parts: vec![part], ..Message::default() }
+}
+
+fn instead(text: &str) -> Progress {
+    Progress { step: Some(progress::Step::Message(reply(text))), metadata: None }
+}
+
+/// `W` working, `w` working with a message, `a` artifact, `m` message instead of a task, `C` completed, `F` failed, …
 fn shape(steps: &[Progress]) -> String {
     let letter = |step: &Progress| match &step.step {
         Some(progress::Step::Artifact(_)) => 'a',
+        Some(progress::Step::Message(_)) => 'm',
         Some(progress::Step::Status(status)) => match (status.state(), &status.message) {
             (TaskState::Working, None) => 'W',
             (TaskState::Working, Some(_)) => 'w',
@@ -266,6 +276,31 @@ async fn steps_of_a_node_pass_through_and_its_own_end_is_the_end() {
     assert_eq!(world.run("asks").await, "WaaI");
     assert_eq!(world.tasks.store().commits.len(), 8, "what comes slowly is not held back");
     world.tasks.until(|_| world.metric("weft_bridge_running") == 0.0).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_instead_of_a_task_stands_alone_unless_the_task_was_spoken_of() {
+    let world = with_node(|call| {
+        let mut said = vec![
+            (Duration::ZERO, step(instead("here it is"))),
+            (Duration::ZERO, step(chunk("too late"))),
+            (Duration::ZERO, end(InvokeResult { ok: true, ..InvokeResult::default() })),
+        ];
+        match call.request.task_id.as_str() {
+            "working" => said.insert(0, (Duration::ZERO, step(status(TaskState::Working)))),
+            "artifact" => said.insert(0, (Duration::ZERO, step(chunk("one")))),
+            _ => {}
+        }
+        events(said)
+    });
+    assert_eq!(world.run("alone").await, "m");
+    assert_eq!(world.tasks.store().commits.len(), 1);
+    assert_eq!(world.run("working").await, "WC");
+    assert_eq!(world.run("artifact").await, "WaC");
+    let steps = world.tasks.steps("artifact");
+    let Some(progress::Step::Status(ended)) = &steps[2].step else { panic!("{steps:?}") };
+    assert_eq!(ended.message, Some(reply("here it is")), "what was to be the answer ends the task");
+    assert_eq!(world.metric("weft_bridge_runs_total{capability=\"test.run\",outcome=\"ok\"}"), 3.0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -44,6 +44,13 @@ impl Incoming {
         let InvokeRequest { task_id, context_id, attempt, .. } = request;
         Incoming { message_id, task_id, context_id, text, parts, turn, attempt: attempt.max(1) }
     }
+
+    /// Whether the message id or the text of the first part begins so.
+    fn begins(&self, prefix: &str) -> bool {
+        let first = self.parts.first().and_then(|part| part.content.as_ref());
+        self.message_id.starts_with(prefix)
+            || matches!(first, Some(Content::Text(text)) if text.trim_start().starts_with(prefix))
+    }
 }
 
 /// The first rule whose every condition holds.
@@ -56,7 +63,8 @@ fn holds(when: &When, incoming: &Incoming, text: &str) -> bool {
     let said = |wanted: &Option<String>, test: fn(&str, &str) -> bool| {
         wanted.as_ref().is_none_or(|wanted| test(text, &wanted.to_ascii_lowercase()))
     };
-    when.message_id_prefix.as_ref().is_none_or(|prefix| incoming.message_id.starts_with(prefix))
+    when.prefix.as_ref().is_none_or(|prefix| incoming.begins(prefix))
+        && when.message_id_prefix.as_ref().is_none_or(|prefix| incoming.message_id.starts_with(prefix))
         && said(&when.text_equals, |text, wanted| text == wanted)
         && said(&when.text_prefix, |text, wanted| text.starts_with(wanted))
         && said(&when.text_contains, |text, wanted| text.contains(wanted))

@@ -25,6 +25,9 @@ pub struct Rule {
 /// Conditions on a message. Texts are compared without regard to ASCII case.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct When {
+    /// The message id begins so, or the text of the first part does; compared exactly. For callers that have a hand
+    /// in only one of the two.
+    pub prefix: Option<String>,
     /// The message id begins so; compared exactly.
     pub message_id_prefix: Option<String>,
     /// The text parts, joined by line breaks and trimmed, are this.
@@ -68,6 +71,11 @@ pub enum Action {
     },
     /// Gives an artifact or a chunk of one.
     Artifact(Artifact),
+    /// Ends the play with a message to the caller instead of a task.
+    Message(
+        /// What it holds; never empty.
+        Vec<a2a::Part>,
+    ),
     /// Ends the play with this as the tool's result.
     Answer(wkt::Value),
     /// Ends the play as a failed call.
@@ -84,7 +92,8 @@ pub enum Action {
 /// Template of an artifact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Artifact {
-    /// Its id; unset: `artifact-1`, `artifact-2`, … in the order of the play.
+    /// Its id; unset: `artifact-1`, `artifact-2`, … in the order of the play, and for one that appends, that of the
+    /// artifact before it.
     pub id: Option<String>,
     /// Its name; may be empty.
     pub name: String,
@@ -94,6 +103,10 @@ pub struct Artifact {
     pub parts: Parts,
     /// True: the repetitions are chunks of one artifact, appended to one another.
     pub chunked: bool,
+    /// True: its parts are added to those that its artifact has already.
+    pub append: bool,
+    /// True: further chunks of its artifact follow.
+    pub more: bool,
 }
 
 /// What an artifact holds.
@@ -161,6 +174,7 @@ fn when(section: Reader<'_>) -> When {
     let count =
         |key| section.has(key).then(|| section.number(key, 1, 1..=1_000)).and_then(|n| u32::try_from(n).ok());
     let when = When {
+        prefix: text("prefix"),
         message_id_prefix: text("message_id_prefix"),
         text_equals: text("text_equals"),
         text_prefix: text("text_prefix"),
@@ -182,7 +196,7 @@ fn when(section: Reader<'_>) -> When {
 /// True for a step after which nothing is played.
 fn ends(step: &Step) -> bool {
     match &step.action {
-        Action::Answer(_) | Action::Fail { .. } | Action::Drop => true,
+        Action::Message(_) | Action::Answer(_) | Action::Fail { .. } | Action::Drop => true,
         Action::Status { state, .. } => *state != a2a::TaskState::Working,
         Action::Wait | Action::Artifact(_) => false,
     }

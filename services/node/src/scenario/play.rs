@@ -39,7 +39,7 @@ pub(crate) struct Play {
     incoming: Incoming,
     step: usize,
     repetition: u32,
-    statuses: u32,
+    replies: u32,
     artifacts: u32,
     over: bool,
 }
@@ -48,27 +48,30 @@ pub(crate) struct Play {
 
 impl Play {
     pub(crate) fn new(rule: Arc<Rule>, incoming: Incoming) -> Play {
-        Play { rule, incoming, step: 0, repetition: 0, statuses: 0, artifacts: 0, over: false }
+        Play { rule, incoming, step: 0, repetition: 0, replies: 0, artifacts: 0, over: false }
+    }
+
+    fn message(&mut self, parts: &[Part]) -> Message {
+        self.replies += 1;
+        Message {
+            message_id: format!("{}-reply-{}", self.incoming.message_id, self.replies),
+            task_id: self.incoming.task_id.clone(),
+            context_id: self.incoming.context_id.clone(),
+            role: Role::Agent.into(),
+            parts: parts.iter().map(|part| self.filled(part)).collect(),
+            ..Message::default()
+        }
     }
 
     fn status(&mut self, state: TaskState, parts: &[Part]) -> Progress {
-        let message = (!parts.is_empty()).then(|| {
-            self.statuses += 1;
-            Message {
-                message_id: format!("{}-reply-{}", self.incoming.message_id, self.statuses),
-                task_id: self.incoming.task_id.clone(),
-                context_id: self.incoming.context_id.clone(),
-                role: Role::Agent.into(),
-                parts: parts.iter().map(|part| self.filled(part)).collect(),
-                ..Message::default()
-            }
-        });
+        let message = (!parts.is_empty()).then(|| self.message(parts));
         let status = TaskStatus { state: state.into(), message, ..TaskStatus::default() };
         Progress { step: Some(progress::Step::Status(status)), ..Progress::default() }
     }
 
     fn artifact(&mut self, template: &Artifact, repeat: u32) -> Progress {
-        if !template.chunked || self.repetition == 1 {
+        let goes_on = template.append || (template.chunked && self.repetition > 1);
+        if !goes_on {
             self.artifacts += 1;
         }
         let turn = if self.incoming.turn > 1 { format!("{}-", self.incoming.turn) } else { String::new() };
@@ -82,8 +85,8 @@ impl Play {
             a2a::Artifact { artifact_id: id, name, description, parts, ..a2a::Artifact::default() };
         let chunk = ArtifactChunk {
             artifact: Some(artifact),
-            append: template.chunked && self.repetition > 1,
-            last_chunk: !template.chunked || self.repetition == repeat,
+            append: goes_on,
+            last_chunk: !template.more && (!template.chunked || self.repetition == repeat),
         };
         Progress { step: Some(progress::Step::Artifact(chunk)), ..Progress::default() }
     }
@@ -147,6 +150,11 @@ impl Iterator for Play {
             Action::Wait => Said::Nothing,
             Action::Status { state, parts } => Said::Step(self.status(*state, parts)),
             Action::Artifact(template) => Said::Step(self.artifact(template, step.repeat)),
+            Action::Message(parts) => {
+                let message = self.message(parts);
+                let said = progress::Step::Message(message);
+                Said::Step(Progress { step: Some(said), ..Progress::default() })
+            }
             Action::Answer(value) => {
                 let result = Some(self.value(value));
                 self.end(Said::End(InvokeResult { result, ..done() }))

@@ -125,6 +125,87 @@ async fn chunks_follow_one_another_into_one_artifact_and_the_result_comes_last()
 }
 
 #[tokio::test(start_paused = true)]
+async fn chunks_of_their_own_texts_go_into_the_artifact_before_them() {
+    let world = world(
+        r#"
+[[scenario.rule]]
+name = "chunks"
+[[scenario.rule.step]]
+artifact = { name = "story", text = "one ", more = true }
+[[scenario.rule.step]]
+artifact = { text = "two", append = true }
+[[scenario.rule.step]]
+artifact = { text = "other" }
+[[scenario.rule.step]]
+artifact = { id = "never-begun", text = "late", append = true }
+"#,
+    )
+    .await;
+    let chunks: Vec<_> =
+        said(&world, "x").await.iter().map(|event| event["progress"]["artifact"].clone()).collect();
+    let told = |at: usize| {
+        let chunk: &Value = &chunks[at];
+        let id = chunk["artifact"]["artifactId"].as_str().unwrap().to_owned();
+        (id, chunk["append"] == true, chunk["lastChunk"] == true)
+    };
+    assert_eq!(told(0), ("artifact-1".into(), false, false));
+    assert_eq!(told(1), ("artifact-1".into(), true, true));
+    assert_eq!(told(2), ("artifact-2".into(), false, true));
+    assert_eq!(told(3), ("never-begun".into(), true, true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_may_answer_with_a_message_instead_of_a_task() {
+    let world = world(
+        r#"
+[[scenario.rule]]
+name = "direct"
+[[scenario.rule.step]]
+message = { text = "said: {text}", parts = [{ data = { n = 1 } }] }
+"#,
+    )
+    .await;
+    let events = said(&world, "hello").await;
+    let message = &events[0]["progress"]["message"];
+    assert_eq!(message["messageId"], "m-hello-reply-1");
+    assert_eq!((&message["role"], &message["contextId"]), (&json!("ROLE_AGENT"), &json!("c")));
+    assert_eq!(message["parts"], json!([{ "text": "said: hello" }, { "data": { "n": 1 } }]));
+    assert_eq!(events[1..], [json!({ "result": { "ok": true } })]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prefix_is_looked_for_in_the_message_id_and_in_the_text_of_the_first_part() {
+    let world = world(
+        r#"
+[[scenario.rule]]
+name = "longer"
+when = { prefix = "m-case-one" }
+[[scenario.rule.step]]
+answer = "longer"
+[[scenario.rule]]
+name = "shorter"
+when = { prefix = "m-case" }
+[[scenario.rule.step]]
+answer = "shorter"
+[[scenario.rule]]
+name = "rest"
+[[scenario.rule.step]]
+answer = "rest"
+"#,
+    )
+    .await;
+    let answer = async |parts: Value, key: &str| {
+        events(&world, &call(&parts, "t", key, 1)).await[0]["result"]["result"].clone()
+    };
+    assert_eq!(answer(json!([{ "text": "x" }]), "case-one-7").await, "longer");
+    assert_eq!(answer(json!([{ "text": "x" }]), "case-two").await, "shorter");
+    assert_eq!(answer(json!([{ "text": " m-case-one" }]), "k").await, "longer");
+    assert_eq!(answer(json!([{ "text": "x" }, { "text": "m-case" }]), "k").await, "rest");
+    assert_eq!(answer(json!([{ "data": {} }, { "text": "m-case" }]), "k").await, "rest");
+    assert_eq!(answer(json!([{ "text": "M-CASE" }]), "k").await, "rest");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_same_message_is_answered_the_same_again() {
     let world = world(RULES).await;
     assert_eq!(said(&world, "chunks").await, said(&world, "chunks").await);

@@ -1,4 +1,4 @@
-//! `[[scenario.rule.step]]`: one of `status`, `artifact`, `answer`, `fail`, `drop`, or nothing but a delay.
+//! `[[scenario.rule.step]]`: one of `status`, `artifact`, `message`, `answer`, `fail`, `drop`, or nothing but a delay.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -14,7 +14,7 @@ const TEXT_CHARS_MAX: usize = 65_536;
 /// Most parts of one artifact or message.
 const PARTS_MAX: usize = 64;
 /// The kinds of step.
-const ACTIONS: [&str; 5] = ["status", "artifact", "answer", "fail", "drop"];
+const ACTIONS: [&str; 6] = ["status", "artifact", "message", "answer", "fail", "drop"];
 
 /// Reads one step; nothing when it is wrong.
 pub(super) fn read(section: Reader<'_>) -> Option<Step> {
@@ -23,7 +23,7 @@ pub(super) fn read(section: Reader<'_>) -> Option<Step> {
         section.wrong(
             second,
             "a second action",
-            "one step does one of status, artifact, answer, fail, drop: split it",
+            "one step does one of status, artifact, message, answer, fail, drop: split it",
         );
     }
     let action = match named.first().copied() {
@@ -32,13 +32,14 @@ pub(super) fn read(section: Reader<'_>) -> Option<Step> {
                 section.wrong(
                     "delay_ms",
                     "",
-                    "a step needs status, artifact, answer, fail, drop or a delay_ms",
+                    "a step needs status, artifact, message, answer, fail, drop or a delay_ms",
                 );
             }
             Some(Action::Wait)
         }
         Some("status") => status(&section),
         Some("artifact") => section.table("artifact").map(|inner| Action::Artifact(artifact(inner))),
+        Some("message") => section.table("message").map(|inner| Action::Message(message(inner))),
         Some("answer") => {
             section.value("answer").and_then(|v| json(&section, "answer", v)).map(Action::Answer)
         }
@@ -86,18 +87,24 @@ fn status(section: &Reader<'_>) -> Option<Action> {
             return None;
         }
     };
-    let mut parts = parts(section);
-    if let Some(text) = section.prose("text", TEXT_CHARS_MAX) {
-        parts.insert(0, part(Content::Text(text)));
+    Some(Action::Status { state, parts: contents(section) })
+}
+
+fn message(section: Reader<'_>) -> Vec<a2a::Part> {
+    let listed = contents(&section);
+    if listed.is_empty() {
+        section.wrong("parts", "", "give the message a `text` or `parts`");
     }
-    Some(Action::Status { state, parts })
+    section.finish();
+    listed
 }
 
 fn artifact(section: Reader<'_>) -> Artifact {
-    let echo = section.flag("echo");
-    let mut listed = parts(&section);
-    if let Some(text) = section.prose("text", TEXT_CHARS_MAX) {
-        listed.insert(0, part(Content::Text(text)));
+    let (echo, chunked) = (section.flag("echo"), section.flag("chunked"));
+    let (append, more) = (section.flag("append"), section.flag("more"));
+    let listed = contents(&section);
+    if chunked && (append || more) {
+        section.wrong("chunked", "true", "its repetitions are the chunks: leave out `append` and `more`");
     }
     if echo && !listed.is_empty() {
         section.wrong("echo", "true", "an artifact echoes the message or has parts of its own, not both");
@@ -110,7 +117,9 @@ fn artifact(section: Reader<'_>) -> Artifact {
         name: section.text("name", 128),
         description: section.text("description", 500),
         parts: if echo { Parts::Echo } else { Parts::Listed(listed) },
-        chunked: section.flag("chunked"),
+        chunked,
+        append,
+        more,
     };
     section.finish();
     artifact
@@ -128,8 +137,13 @@ fn fail(section: Reader<'_>) -> Action {
     Action::Fail { code, error }
 }
 
-fn parts(section: &Reader<'_>) -> Vec<a2a::Part> {
-    section.tables("parts", PARTS_MAX).into_iter().filter_map(listed).collect()
+/// `text` as the first part, then `parts`.
+fn contents(section: &Reader<'_>) -> Vec<a2a::Part> {
+    let mut parts: Vec<_> = section.tables("parts", PARTS_MAX).into_iter().filter_map(listed).collect();
+    if let Some(text) = section.prose("text", TEXT_CHARS_MAX) {
+        parts.insert(0, part(Content::Text(text)));
+    }
+    parts
 }
 
 /// One part: exactly one of `text`, `data`, `raw` (base64) and `url`.
