@@ -6,12 +6,14 @@ use futures::stream::{self, BoxStream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 use weft_proto::a2a::stream_response::Payload;
 use weft_proto::a2a::{
-    ListTasksResponse, Message, Role, StreamResponse, Task, TaskState, TaskStatus, TaskStatusUpdateEvent,
+    ListTaskPushNotificationConfigsResponse, ListTasksResponse, Message, Role, StreamResponse, Task,
+    TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
 use weft_proto::weft::tasks_server::Tasks;
 use weft_proto::weft::{
-    AppendAnswer, AppendRequest, CancelRequest, ClaimEvent, ClaimRequest, FeedEvent, FeedRequest, GetRequest,
-    ListRequest, StatsRequest, StatsResponse, SubmitRequest, SubscribeRequest, TaskEvent,
+    AppendAnswer, AppendRequest, CancelRequest, ClaimEvent, ClaimRequest, DeletePushConfigRequest,
+    DeletePushConfigResponse, FeedEvent, FeedRequest, GetPushConfigRequest, GetRequest, ListPushConfigsRequest,
+    ListRequest, PushStatusRequest, PushStatusResponse, SetPushConfigRequest, StatsRequest, StatsResponse, SubmitRequest, SubscribeRequest, TaskEvent,
 };
 use weft_proto::wkt::Timestamp;
 
@@ -142,6 +144,46 @@ impl Tasks for Store {
         _: Request<Streaming<AppendRequest>>,
     ) -> Result<Response<Self::AppendStream>, Status> {
         Err(Status::unimplemented("the edge never appends"))
+    }
+
+    async fn set_push_config(
+        &self,
+        request: Request<SetPushConfigRequest>,
+    ) -> Result<Response<TaskPushNotificationConfig>, Status> {
+        self.refused()?;
+        Ok(Response::new(request.into_inner().config.unwrap_or_default()))
+    }
+
+    async fn get_push_config(
+        &self,
+        _: Request<GetPushConfigRequest>,
+    ) -> Result<Response<TaskPushNotificationConfig>, Status> {
+        self.refused()?;
+        Ok(Response::new(TaskPushNotificationConfig::default()))
+    }
+
+    async fn list_push_configs(
+        &self,
+        _: Request<ListPushConfigsRequest>,
+    ) -> Result<Response<ListTaskPushNotificationConfigsResponse>, Status> {
+        self.refused()?;
+        Ok(Response::new(ListTaskPushNotificationConfigsResponse::default()))
+    }
+
+    async fn delete_push_config(
+        &self,
+        _: Request<DeletePushConfigRequest>,
+    ) -> Result<Response<DeletePushConfigResponse>, Status> {
+        self.refused()?;
+        Ok(Response::new(DeletePushConfigResponse {}))
+    }
+
+    async fn push_status(
+        &self,
+        _: Request<PushStatusRequest>,
+    ) -> Result<Response<PushStatusResponse>, Status> {
+        self.refused()?;
+        Ok(Response::new(PushStatusResponse::default()))
     }
 
     async fn stats(&self, _: Request<StatsRequest>) -> Result<Response<StatsResponse>, Status> {

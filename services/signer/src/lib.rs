@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `service` | [`Signer`]: the gRPC service, Sign, Verify and Jwks |
+//! | `wrap` | small secrets encrypted for others to keep |
 //! | `keyring` | the keys, and where they lie on disk |
 //! | `keyring::file` | private files: made with mode 0600, refused when others can read them |
 //! | `settings` | [`Settings`]: names, window and limits |
@@ -14,6 +15,7 @@ mod keyring;
 mod metrics;
 mod service;
 mod settings;
+mod wrap;
 
 pub use keyring::KeyringFault;
 pub use service::Signer;

@@ -11,11 +11,14 @@ use tracing::Span;
 use weft_chassis::status::status;
 use weft_chassis::trace;
 use weft_core::Fault;
-use weft_proto::a2a::{ListTasksResponse, Task};
+use weft_proto::a2a::{
+    ListTaskPushNotificationConfigsResponse, ListTasksResponse, Task, TaskPushNotificationConfig,
+};
 use weft_proto::weft::tasks_server::Tasks;
 use weft_proto::weft::{
-    AppendAnswer, AppendRequest, CancelRequest, ClaimEvent, ClaimRequest, FeedEvent, FeedRequest, GetRequest,
-    ListRequest, StatsRequest, StatsResponse, SubmitRequest, SubscribeRequest, TaskEvent,
+    AppendAnswer, AppendRequest, CancelRequest, ClaimEvent, ClaimRequest, DeletePushConfigRequest,
+    DeletePushConfigResponse, FeedEvent, FeedRequest, GetPushConfigRequest, GetRequest, ListPushConfigsRequest,
+    ListRequest, PushStatusRequest, PushStatusResponse, SetPushConfigRequest, StatsRequest, StatsResponse, SubmitRequest, SubscribeRequest, TaskEvent,
 };
 
 use crate::ledger::{Answer, Ledger, Sent};
@@ -112,6 +115,41 @@ impl<S: Store> Tasks for Ledger<S> {
         Ok(Response::new(Box::pin(answers)))
     }
 
+    async fn set_push_config(
+        &self,
+        request: Request<SetPushConfigRequest>,
+    ) -> Result<Response<TaskPushNotificationConfig>, Status> {
+        Ledger::set_push(self, request.into_inner()).await.map(Response::new).map_err(status)
+    }
+
+    async fn get_push_config(
+        &self,
+        request: Request<GetPushConfigRequest>,
+    ) -> Result<Response<TaskPushNotificationConfig>, Status> {
+        Ledger::get_push(self, request.into_inner()).await.map(Response::new).map_err(status)
+    }
+
+    async fn list_push_configs(
+        &self,
+        request: Request<ListPushConfigsRequest>,
+    ) -> Result<Response<ListTaskPushNotificationConfigsResponse>, Status> {
+        Ledger::list_pushes(self, request.into_inner()).await.map(Response::new).map_err(status)
+    }
+
+    async fn delete_push_config(
+        &self,
+        request: Request<DeletePushConfigRequest>,
+    ) -> Result<Response<DeletePushConfigResponse>, Status> {
+        Ledger::delete_push(self, request.into_inner()).await.map(Response::new).map_err(status)
+    }
+
+    async fn push_status(
+        &self,
+        request: Request<PushStatusRequest>,
+    ) -> Result<Response<PushStatusResponse>, Status> {
+        Ledger::push_status(self, request.into_inner()).await.map(Response::new).map_err(status)
+    }
+
     async fn stats(&self, _: Request<StatsRequest>) -> Result<Response<StatsResponse>, Status> {
         let figures = self.queue.figures();
         Ok(Response::new(StatsResponse {
@@ -122,6 +160,7 @@ impl<S: Store> Tasks for Ledger<S> {
             store_bytes: self.store.bytes(),
             opened: Some(self.opened()),
             backend: self.store.backend().to_owned(),
+            pushes_pending: 0,
         }))
     }
 }

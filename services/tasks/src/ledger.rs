@@ -8,6 +8,7 @@
 mod append;
 mod cancel;
 mod follow;
+mod push;
 mod read;
 mod run;
 mod submit;

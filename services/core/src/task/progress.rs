@@ -29,6 +29,7 @@ pub fn progress(task: &Task, steps: &[Progress], bounds: Bounds, now: Timestamp)
         }
         let payload = match &step.step {
             None => return Err(Fault::invalid(field("step"), "must be a status or an artifact")),
+            Some(Step::Message(_)) => return Err(Fault::invalid(field("step"), "a message is no step yet")),
             Some(Step::Status(status)) => {
                 sketch.take_status(status, bounds).map_err(|bad| bad.under(&field("status")))?;
                 let mut update = status_event(task, status.clone(), now);

@@ -15,7 +15,7 @@ const FILE_MODE: u32 = 0o600;
 const DIR_MODE: u32 = 0o700;
 
 /// Makes a directory with mode 0700, parents with the usual mode; refuses one that others can reach.
-pub(super) fn private_dir(path: &Path) -> Result<(), KeyringFault> {
+pub(crate) fn private_dir(path: &Path) -> Result<(), KeyringFault> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).map_err(io(parent))?;
     }
@@ -27,7 +27,7 @@ pub(super) fn private_dir(path: &Path) -> Result<(), KeyringFault> {
 
 /// Writes a new file with mode 0600, whole or not at all, and on disk before it has its name. Leaves a file that is
 /// already there alone. `unique` tells this write from any other one.
-pub(super) fn create_private(path: &Path, content: &[u8], unique: &str) -> Result<(), KeyringFault> {
+pub(crate) fn create_private(path: &Path, content: &[u8], unique: &str) -> Result<(), KeyringFault> {
     let unfinished = path.with_extension(format!("{unique}.new"));
     let written = write_and_link(&unfinished, path, content);
     let removed = fs::remove_file(&unfinished).map_err(io(&unfinished));
@@ -51,19 +51,19 @@ fn write_and_link(unfinished: &Path, path: &Path, content: &[u8]) -> Result<(), 
 }
 
 /// Reads a small private file; refuses one that others can reach.
-pub(super) fn read_private(path: &Path) -> Result<Zeroizing<String>, KeyringFault> {
+pub(crate) fn read_private(path: &Path) -> Result<Zeroizing<String>, KeyringFault> {
     let file = fs::File::open(path).map_err(io(path))?;
     private(path, &file.metadata().map_err(io(path))?, FILE_MODE)?;
     read_open(path, &file)
 }
 
 /// Reads a small file that anyone may read.
-pub(super) fn read(path: &Path) -> Result<Zeroizing<String>, KeyringFault> {
+pub(crate) fn read(path: &Path) -> Result<Zeroizing<String>, KeyringFault> {
     read_open(path, &fs::File::open(path).map_err(io(path))?)
 }
 
 /// The files in a directory, by name; none when there is no directory. Hidden files are not key files.
-pub(super) fn list(dir: &Path) -> Result<Vec<PathBuf>, KeyringFault> {
+pub(crate) fn list(dir: &Path) -> Result<Vec<PathBuf>, KeyringFault> {
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(io(dir))?,
@@ -79,7 +79,7 @@ pub(super) fn list(dir: &Path) -> Result<Vec<PathBuf>, KeyringFault> {
     Ok(paths)
 }
 
-pub(super) fn exists(path: &Path) -> Result<bool, KeyringFault> {
+pub(crate) fn exists(path: &Path) -> Result<bool, KeyringFault> {
     path.try_exists().map_err(io(path))
 }
 
