@@ -6,6 +6,8 @@ const mesh = process.env.WEFT_URL ?? "http://127.0.0.1:8420";
 
 export default defineConfig({
   plugins: [react()],
+  // Found relative to the page, which may lie below a path prefix.
+  base: "./",
   build: {
     target: "es2023",
     // The content security policy forbids data: URLs, so nothing is inlined.

@@ -32,6 +32,7 @@ const taskRoute = createRoute({
 
 export function createConsoleRouter() {
   return createRouter({
+    basepath: new URL(document.baseURI).pathname,
     routeTree: rootRoute.addChildren([indexRoute, tasksRoute.addChildren([taskRoute])]),
     defaultErrorComponent: CrashPage,
     // Plain `?state=working`: every value is text.

@@ -28,7 +28,7 @@ const closed = 2;
 /** Opens the feed; the returned function closes it for good. */
 export function openFeed(
   reader: FeedReader,
-  connect: () => Source = () => new EventSource("/api/tasks/feed"),
+  connect: () => Source = () => new EventSource("api/tasks/feed"),
 ): () => void {
   let source: Source;
   let timer: ReturnType<typeof setTimeout> | undefined;

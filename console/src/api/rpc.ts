@@ -38,7 +38,7 @@ export interface Rpc {
 /** How long a plain call may take, in milliseconds. Streams have no such limit: they are kept alive by comments. */
 export const callMsMax = 60_000;
 
-export function createRpc(fetchFn: typeof fetch = (input, init) => fetch(input, init), url = "/a2a"): Rpc {
+export function createRpc(fetchFn: typeof fetch = (input, init) => fetch(input, init), url = "a2a"): Rpc {
   let lastId = 0;
 
   async function post(

@@ -14,7 +14,7 @@ export function catalogQuery() {
   return queryOptions({
     queryKey: catalogKey,
     queryFn: async ({ signal }) => {
-      const response = await fetch("/api/catalog", { signal }).catch((error) => {
+      const response = await fetch("api/catalog", { signal }).catch((error) => {
         throw signal.aborted ? error : new Fault("network", 0, "", "the mesh cannot be reached");
       });
       if (!response.ok) {
