@@ -1,29 +1,34 @@
 //! The catalog as the edge sees it: one watched snapshot with everything that is derived from it, built once per
 //! change. While the catalog is away the last snapshot goes on being used.
 
+use std::collections::BTreeMap;
+use std::future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
 use weft_chassis::{Env, Peer};
-use weft_core::Fault;
-use weft_core::card::{self, Public};
-use weft_core::route::Index;
+use weft_core::{Fault, Kind, Violation, tenant};
 use weft_proto::weft::catalog_client::CatalogClient;
 use weft_proto::weft::{Snapshot, WatchRequest};
-use weft_proto::wkt::Timestamp;
 
-use crate::card::Served;
+pub(crate) use crate::card::Agent;
+use crate::card::Publisher;
 use crate::upstreams;
 
 /// How long to wait before the watch is opened again: first and most.
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+/// How long cards that could not be signed wait for the next try.
+const UNSIGNED: Duration = Duration::from_secs(5);
+/// How often cards are signed again, in case the signer has another key.
+const RESIGN: Duration = Duration::from_secs(3_600);
 
 /// One snapshot and its projections.
 pub(crate) struct View {
     pub(crate) snapshot: Snapshot,
-    pub(crate) index: Arc<Index>,
-    pub(crate) card: Served,
+    mesh: Agent,
+    /// By node id.
+    nodes: BTreeMap<String, Agent>,
 }
 
 /// The present view. Cheap to read.
@@ -38,13 +43,39 @@ struct State {
     live: bool,
 }
 
+// === impl View ===
+
+impl View {
+    /// The agent of this name; empty: the mesh.
+    ///
+    /// # Errors
+    /// `NotFound`, naming the tenant.
+    pub(crate) fn agent(&self, tenant: &str) -> Result<&Agent, Fault> {
+        if tenant.is_empty() {
+            return Ok(&self.mesh);
+        }
+        self.nodes.get(tenant).ok_or_else(|| {
+            let name: String = tenant.chars().filter(|c| !c.is_control()).take(63).collect();
+            let description = format!("no agent {name} here: leave it out to ask the mesh itself");
+            let message = format!("tenant: {description}");
+            let violations = vec![Violation { field: "tenant".to_owned(), description }];
+            Fault { violations, ..Fault::new(Kind::NotFound, message) }
+        })
+    }
+
+    /// True when every card that should be signed is.
+    fn is_signed(&self) -> bool {
+        self.mesh.is_signed() && self.nodes.values().all(Agent::is_signed)
+    }
+}
+
 // === impl Catalog ===
 
 impl Catalog {
     /// Watches the catalog until the mesh stops.
-    pub(crate) fn watch(client: CatalogClient<Peer>, public: Public, env: &Env) -> Catalog {
+    pub(crate) fn watch(client: CatalogClient<Peer>, publisher: Publisher, env: &Env) -> Catalog {
         let (sender, state) = watch::channel(State::default());
-        env.spawn(follow(client, public, sender, env.clone()));
+        env.spawn(follow(client, publisher, sender, env.clone()));
         Catalog { state }
     }
 
@@ -71,12 +102,17 @@ impl Catalog {
     }
 }
 
-async fn follow(mut client: CatalogClient<Peer>, public: Public, state: watch::Sender<State>, env: Env) {
+async fn follow(
+    mut client: CatalogClient<Peer>,
+    publisher: Publisher,
+    state: watch::Sender<State>,
+    env: Env,
+) {
     let stop = env.stop().clone();
     let mut pause = RETRY.0;
     loop {
         let watched = tokio::select! {
-            watched = follow_once(&mut client, &public, &state, &env) => watched,
+            watched = follow_once(&mut client, &publisher, &state, &env) => watched,
             () = stop.cancelled() => return,
         };
         state.send_modify(|s| s.live = false);
@@ -94,18 +130,22 @@ async fn follow(mut client: CatalogClient<Peer>, public: Public, state: watch::S
 /// Follows one watch to its end; `Ok` when it brought at least one snapshot.
 async fn follow_once(
     client: &mut CatalogClient<Peer>,
-    public: &Public,
+    publisher: &Publisher,
     state: &watch::Sender<State>,
     env: &Env,
 ) -> Result<(), tonic::Status> {
     let mut snapshots = client.watch(WatchRequest {}).await?.into_inner();
     let mut any = false;
     loop {
-        match snapshots.message().await {
+        let before = state.borrow().view.clone();
+        let (snapshot, resign) = tokio::select! {
+            snapshot = snapshots.message() => (snapshot, false),
+            snapshot = due(publisher, before.as_deref()) => (Ok(snapshot), true),
+        };
+        match snapshot {
             Ok(Some(snapshot)) => {
                 any = true;
-                let before = state.borrow().view.clone();
-                let view = Arc::new(project(snapshot, public, before.as_deref(), env));
+                let view = Arc::new(project(snapshot, publisher, before.as_deref(), env, resign).await);
                 state.send_replace(State { view: Some(view), live: true });
             }
             Ok(None) => return Ok(()),
@@ -118,18 +158,37 @@ async fn follow_once(
     }
 }
 
-fn project(snapshot: Snapshot, public: &Public, before: Option<&View>, env: &Env) -> View {
-    // Health changes often and declarations seldom: the index follows the revision.
-    let kept = before.filter(|b| b.snapshot.capabilities == snapshot.capabilities);
-    let index =
-        kept.map_or_else(|| Arc::new(Index::new(snapshot.capabilities.clone())), |b| Arc::clone(&b.index));
-    let declared: Timestamp = snapshot.changed.unwrap_or_default();
-    let card = Served::new(&card::project(&snapshot, public), declared);
-    let card = match before {
-        Some(b) if b.card.etag == card.etag => b.card.clone(),
-        // What a node says of itself changes the card without a change of declarations.
-        Some(b) if b.snapshot.revision == snapshot.revision => card.changed_at(env.now()),
-        _ => card,
+/// The present snapshot once more, when its cards are to be signed again; never without signing.
+async fn due(publisher: &Publisher, before: Option<&View>) -> Option<Snapshot> {
+    match before {
+        Some(view) if publisher.signing.is_on() => {
+            tokio::time::sleep(if view.is_signed() { RESIGN } else { UNSIGNED }).await;
+            Some(view.snapshot.clone())
+        }
+        _ => future::pending().await,
+    }
+}
+
+async fn project(
+    snapshot: Snapshot,
+    publisher: &Publisher,
+    before: Option<&View>,
+    env: &Env,
+    resign: bool,
+) -> View {
+    let declared = snapshot.changed.unwrap_or_default();
+    // Under the same declarations a card is another one when a node says so of itself, or by another key.
+    let changed = match before {
+        Some(b) if b.snapshot.revision == snapshot.revision => env.now(),
+        _ => declared,
     };
-    View { snapshot, index, card }
+    let mesh = publisher.agent("", &snapshot, before.map(|b| &b.mesh), changed, resign).await;
+    let mut nodes = BTreeMap::new();
+    for node in &snapshot.nodes {
+        let Some(view) = tenant::view(&snapshot, &node.id) else { continue };
+        let before = before.and_then(|b| b.nodes.get(&node.id));
+        let agent = publisher.agent(&node.id, &view, before, changed, resign).await;
+        nodes.insert(node.id.clone(), agent);
+    }
+    View { snapshot, mesh, nodes }
 }

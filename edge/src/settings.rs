@@ -9,19 +9,19 @@ weft_chassis::settings! {
         pub public_url: String = String::new();
         /// path prefix under which every route is served too, for example /mesh; empty: none
         pub base_path: String = String::new();
-        /// host:port at which callers reach the gRPC binding, when it is not the HTTP listener; empty: the HTTP port
+        /// address of a listener of its own for gRPC, which the HTTP listener serves too; empty: none
         pub grpc: String = String::new();
         /// serve streams and say so on the card
         pub streaming: bool = true;
         /// serve push notifications and say so on the card
         pub push_notifications: bool = true;
-        /// who may read the extended card: off (nobody, it does not exist), authenticated, or open (everybody)
+        /// who may read the extended card: off (nobody: there is none) or open (everybody)
         pub extended_card: String = "off".into();
         /// serve A2A v0.3 beside v1.0, on every binding, and name it on the card
         pub legacy_v03: bool = true;
-        /// write the top-level fields that v0.3 clients look for into the card; a closed v1.0 schema has no room for them
+        /// with v0.3: write the top-level fields its clients look for into the card too, which a closed v1.0 schema refuses
         pub legacy_card: bool = true;
-        /// sign the cards, when edge.public_url says under which address they are true
+        /// sign the cards; only done with edge.public_url, for nobody vouches for a guessed address
         pub sign_cards: bool = true;
         /// further host names that requests may come in under, without port
         pub allowed_hosts: Vec<String> = Vec::new();

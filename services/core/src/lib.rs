@@ -2,7 +2,8 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`card`] | the public agent card, projected from a catalog snapshot |
+//! | [`address`] | which addresses are everybody's, and which others an operator allows |
+//! | [`card`] | agent cards, projected from a catalog snapshot |
 //! | [`fault`] | the closed list of ways to fail and the one table that gives each its code on every binding |
 //! | [`gate`] | the drift gate: card, dispatch, console and nodes compared |
 //! | [`manifest`] | declarations of nodes and of the mesh, read from text |
@@ -13,7 +14,10 @@
 //! | [`message`] | what a message must be before it is written down |
 //! | [`owner`] | to whom a task belongs |
 //! | [`route`] | which capability a message goes to |
+//! | [`tenant`] | nodes as agents of their own |
+//! | [`webhook`] | what a webhook must be before it is kept |
 
+pub mod address;
 pub mod artifact;
 pub mod card;
 pub mod fault;
@@ -25,7 +29,9 @@ pub mod message;
 pub mod owner;
 pub mod route;
 pub mod task;
+pub mod tenant;
 mod value;
+pub mod webhook;
 
 pub use fault::{Fault, Kind, Violation};
 pub use owner::Owner;

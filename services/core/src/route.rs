@@ -14,7 +14,7 @@ use weft_proto::a2a::SendMessageRequest;
 use weft_proto::a2a::part::Content;
 use weft_proto::weft::{Capability, Route};
 
-use crate::{Fault, message};
+use crate::{Fault, message, tenant};
 use words::Words;
 
 /// Ends a phrase that takes every text which begins with what stands before it, for example `echo *`. Alone it takes
@@ -31,6 +31,8 @@ const MARGIN_MIN: f32 = 1.1;
 /// The capabilities of one catalog revision, ready to be chosen from. Built once per revision.
 pub struct Index {
     capabilities: Vec<Capability>,
+    /// The node whose tools the capabilities are; empty: they are the mesh's own.
+    node: String,
     by_id: HashMap<String, usize>,
     /// Lower-case beginnings and whose they are, longest first.
     beginnings: Vec<(String, usize)>,
@@ -94,9 +96,17 @@ impl Index {
             input_modes: union(capabilities.iter().map(|c| c.input_modes.as_slice())),
             output_modes: union(capabilities.iter().map(|c| c.output_modes.as_slice())),
             capabilities,
+            node: String::new(),
             scorer,
             vocabularies,
         }
+    }
+
+    /// The same for the tools of one node ([`tenant::skills`]): routes name the node too ([`tenant::route_id`]).
+    #[must_use]
+    pub fn within(mut self, node: &str) -> Index {
+        node.clone_into(&mut self.node);
+        self
     }
 
     /// The capabilities, in declared order.
@@ -128,7 +138,10 @@ impl Index {
             None => message::check_modes(request, &self.input_modes, &self.output_modes)?,
         }
         Ok(chosen.map_or(Choice::Ask, |index| {
-            let capability = self.capabilities[index].id.clone();
+            let capability = match self.node.as_str() {
+                "" => self.capabilities[index].id.clone(),
+                node => tenant::route_id(node, &self.capabilities[index].id),
+            };
             Choice::Run(Route { capability, arguments: named.arguments, explicit })
         }))
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use weft_chassis::{Env, Peer};
+use weft_core::tenant;
 use weft_proto::weft::capability::Target as Declared;
 use weft_proto::weft::catalog_client::CatalogClient;
 use weft_proto::weft::{Node, Snapshot, WatchRequest};
@@ -47,13 +48,14 @@ pub(crate) struct Place {
 impl Directory {
     pub(crate) fn new(snapshot: Snapshot) -> Directory {
         let nodes: HashMap<_, _> =
-            snapshot.nodes.into_iter().map(|node| (node.id.clone(), Arc::new(Place::of(node)))).collect();
+            snapshot.nodes.iter().map(|node| (node.id.clone(), Arc::new(Place::of(node)))).collect();
         let mut directory = Directory {
             revision: snapshot.revision,
             capabilities: Vec::new(),
             targets: HashMap::new(),
             nodes,
         };
+        directory.add_tools(&snapshot);
         for capability in snapshot.capabilities {
             let Some(Declared::Tool(tool)) = capability.target else { continue };
             let Some(place) = directory.nodes.get(&tool.node) else { continue };
@@ -69,6 +71,24 @@ impl Directory {
         directory
     }
 
+    /// Every tool of every node under the id it has when the node is called as an agent of its own. These are no
+    /// capabilities of the mesh: nobody advertises them for it.
+    fn add_tools(&mut self, snapshot: &Snapshot) {
+        for node in &snapshot.nodes {
+            let Some(place) = self.nodes.get(&node.id) else { continue };
+            for skill in tenant::skills(snapshot, node) {
+                let target = Target {
+                    capability: tenant::route_id(&node.id, &skill.id),
+                    place: place.clone(),
+                    tool: skill.id,
+                    output_modes: skill.output_modes,
+                };
+                self.targets.insert(target.capability.clone(), Arc::new(target));
+            }
+        }
+    }
+
+    /// Where a route leads: the id of a capability, or `node/tool`.
     pub(crate) fn target(&self, capability: &str) -> Option<Arc<Target>> {
         self.targets.get(capability).cloned()
     }
@@ -86,14 +106,14 @@ impl Directory {
 }
 
 impl Place {
-    fn of(node: Node) -> Place {
+    fn of(node: &Node) -> Place {
         let hosted = node.address.is_empty();
         let base = if hosted {
             format!("http://{}", node.id)
         } else {
             node.address.trim_end_matches('/').to_owned()
         };
-        Place { node: node.id, base, hosted }
+        Place { node: node.id.clone(), base, hosted }
     }
 
     pub(crate) fn invoke_uri(&self) -> String {
@@ -154,7 +174,7 @@ async fn watch_once(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weft_proto::weft::{Capability, ToolTarget};
+    use weft_proto::weft::{Capability, Tool, ToolTarget};
 
     fn capability(id: &str, node: &str, tool: &str) -> Capability {
         let target = Declared::Tool(ToolTarget { node: node.into(), tool: tool.into() });
@@ -181,5 +201,32 @@ mod tests {
         let remote = directory.target("customer.reach").unwrap();
         assert_eq!((remote.place.base.as_str(), remote.place.hosted), ("http://127.0.0.1:9", false));
         assert!(directory.target("ghost.walk").is_none() && directory.place("ghost").is_none());
+    }
+
+    #[test]
+    fn a_tool_of_a_node_is_reached_by_both_names_and_is_no_capability_of_the_mesh() {
+        let tool = |name: &str, read_only| Tool { name: name.into(), read_only, ..Tool::default() };
+        let node = |id: &str, tools| Node { id: id.into(), tools, ..Node::default() };
+        let directory = Directory::new(Snapshot {
+            nodes: vec![
+                node("crm", vec![tool("reach", true), tool("write", false)]),
+                node("lan", vec![tool("reach", true)]),
+            ],
+            capabilities: vec![Capability {
+                output_modes: vec!["image/png".into()],
+                ..capability("customer.reach", "crm", "reach")
+            }],
+            ..Snapshot::default()
+        });
+        assert_eq!(directory.capabilities, ["customer.reach"]);
+        for (id, node) in [("customer.reach", "crm"), ("crm/reach", "crm"), ("lan/reach", "lan")] {
+            let target = directory.target(id).unwrap_or_else(|| panic!("{id} leads nowhere"));
+            let found = (target.capability.as_str(), target.place.node.as_str(), target.tool.as_str());
+            assert_eq!(found, (id, node, "reach"));
+        }
+        assert_eq!(directory.target("crm/reach").unwrap().output_modes, ["image/png"]);
+        for id in ["crm/write", "lan/write", "crm/", "/reach", "crm/reach/", "nobody/reach", "reach"] {
+            assert!(directory.target(id).is_none(), "{id}");
+        }
     }
 }
