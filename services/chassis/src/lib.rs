@@ -8,6 +8,7 @@
 //! | [`mod@settings`] | settings declared once, for file, environment, flag and help |
 //! | [`status`] | [`weft_core::Fault`] ⇄ gRPC status, the crossing at every boundary |
 //! | [`telemetry`] | logs, and spans to a collector and to the journal; installed in `main` only |
+//! | [`tls`] | TLS for clients of the outside |
 //! | [`trace`] | W3C trace context over gRPC, HTTP and in process |
 //! | [`metrics`] | the registry a mesh's services count into |
 
@@ -18,6 +19,7 @@ pub mod serve;
 pub mod settings;
 pub mod status;
 pub mod telemetry;
+pub mod tls;
 pub mod trace;
 
 pub use env::Env;

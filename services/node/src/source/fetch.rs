@@ -8,12 +8,11 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::ACCEPT;
 use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
+use weft_core::address::is_public;
 use weft_core::manifest::source::Url;
 
 use crate::failure::Failure;
 use crate::source::Misfit;
-
-mod addresses;
 
 /// How long a connection may take to be made; the tool's time bounds the whole.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -33,7 +32,7 @@ impl Fetch {
         let parsed = reqwest::Url::parse(&url.text).map_err(|error| misfit(format!("not a URL: {error}")))?;
         // A literal address is never resolved, so the resolver below would not see it.
         let host = parsed.host_str().unwrap_or_default().trim_matches(['[', ']']);
-        if !url.private && host.parse::<IpAddr>().is_ok_and(|ip| !addresses::is_public(ip)) {
+        if !url.private && host.parse::<IpAddr>().is_ok_and(|ip| !is_public(ip)) {
             return Err(misfit("a private address: say private = true when this is meant".to_owned()));
         }
         let mut builder = reqwest::Client::builder()
@@ -101,7 +100,7 @@ impl Resolve for PublicOnly {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
             let public: Vec<SocketAddr> =
-                found.filter(|address| addresses::is_public(address.ip())).collect();
+                found.filter(|address| is_public(address.ip())).collect();
             if public.is_empty() {
                 return Err("the name has no public address".into());
             }
