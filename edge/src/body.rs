@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use http::StatusCode;
+use http::{HeaderValue, StatusCode};
 use http_body_util::BodyExt;
 use weft_core::{Fault, Kind};
 
@@ -39,6 +39,13 @@ async fn discard(body: &mut Body, bytes_max: usize) {
             return;
         }
     }
+}
+
+/// Whether a `Content-Type` says JSON, or nothing.
+pub(crate) fn is_json(given: Option<&HeaderValue>) -> bool {
+    let Some(given) = given else { return true };
+    let essence = given.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json") || essence.eq_ignore_ascii_case("application/a2a+json")
 }
 
 /// The HTTP status of a body that could not be read.

@@ -1,18 +1,28 @@
 //! Who calls, and what a call says about itself beside its body: the service parameters of A2A v1.0 §3.2.6.
+//!
+//! They are HTTP headers; gRPC metadata is the same thing under the same names.
 
-use http::request::Parts;
-use http::{HeaderMap, HeaderName};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use weft_core::{Fault, Kind, Owner, message};
+use weft_proto::a2a::AgentExtension;
 
 /// Names the protocol version a caller speaks.
 pub(crate) const A2A_VERSION: HeaderName = HeaderName::from_static("a2a-version");
+/// Lists the extensions a caller wants to use; in an answer, those that are used.
+pub(crate) const A2A_EXTENSIONS: HeaderName = HeaderName::from_static("a2a-extensions");
+/// What v0.3 calls the same header.
+pub(crate) const X_A2A_EXTENSIONS: HeaderName = HeaderName::from_static("x-a2a-extensions");
 /// Makes a message that creates a task safe to send again.
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Resumes a stream after the event with this `id:`.
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// `Major.Minor` of the versions that are spoken here.
-pub(crate) const VERSIONS: [&str; 1] = ["1.0"];
+/// A version of the protocol. Only `Major.Minor` counts (A2A v1.0 §3.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    V1,
+    V03,
+}
 
 /// Who calls.
 #[derive(Debug, Clone)]
@@ -25,16 +35,113 @@ pub(crate) struct Caller {
     pub(crate) idempotency_key: String,
     /// The last event it has seen of the stream it asks for.
     pub(crate) last_event: Option<u64>,
+    /// URIs of the extensions it wants to use.
+    extensions: Vec<String>,
 }
+
+/// The extensions in use for a call, as a header lists them; may be empty.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Activated(String);
+
+// === impl Activated ===
+
+impl Activated {
+    /// The header of the answer, under the name that the caller used.
+    pub(crate) fn header(&self, asked: &HeaderMap) -> Option<(HeaderName, HeaderValue)> {
+        let name = if asked.contains_key(&A2A_EXTENSIONS) { A2A_EXTENSIONS } else { X_A2A_EXTENSIONS };
+        let value = Some(&self.0).filter(|uris| !uris.is_empty())?;
+        HeaderValue::try_from(value).ok().map(|value| (name, value))
+    }
+}
+
+// === impl Version ===
+
+impl Version {
+    const fn name(self) -> &'static str {
+        match self {
+            Version::V1 => "1.0",
+            Version::V03 => "0.3",
+        }
+    }
+
+    /// The version that a caller says it speaks, in the header or, when that is silent, in the query. `None` when it
+    /// says nothing: then method, path or package decide.
+    ///
+    /// # Errors
+    /// `VersionNotSupported`, with the versions that are.
+    pub(crate) fn said(
+        headers: &HeaderMap,
+        query: Option<&str>,
+        spoken: &[Version],
+    ) -> Result<Option<Version>, Fault> {
+        let mut said = None;
+        for value in headers.get_all(&A2A_VERSION) {
+            let text = value.to_str().unwrap_or("?").trim();
+            said = Version::read(text, spoken)?.or(said);
+        }
+        if said.is_some() {
+            return Ok(said);
+        }
+        for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+            if name.eq_ignore_ascii_case(A2A_VERSION.as_str()) {
+                said = Version::read(value.trim(), spoken)?.or(said);
+            }
+        }
+        Ok(said)
+    }
+
+    fn read(text: &str, spoken: &[Version]) -> Result<Option<Version>, Fault> {
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let version = spoken.iter().copied().find(|version| version.is(text));
+        version.map(Some).ok_or_else(|| not_spoken(text, spoken))
+    }
+
+    /// Whether a text names it: `1.0`, or any patch version of it.
+    fn is(self, text: &str) -> bool {
+        let mut numbers = text.split('.');
+        let (Some(major), Some(minor), patch, None) =
+            (numbers.next(), numbers.next(), numbers.next(), numbers.next())
+        else {
+            return false;
+        };
+        let digits = |n: &str| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit());
+        patch.is_none_or(digits) && self.name().split_once('.') == Some((major, minor))
+    }
+}
+
+/// What a caller hears that speaks another version.
+pub(crate) fn not_spoken(text: &str, spoken: &[Version]) -> Fault {
+    let supported = spoken.iter().map(|version| version.name()).collect::<Vec<_>>().join(", ");
+    let shown: String = text.chars().filter(char::is_ascii_graphic).take(40).collect();
+    let message = format!("A2A version {shown} is not spoken here: supported are {supported}");
+    Fault::new(Kind::VersionNotSupported, message).with("supportedVersions", supported)
+}
+
+/// What a caller hears that speaks a version where another one is spoken.
+pub(crate) fn not_spoken_here(asked: Version, here: Version, spoken: &[Version]) -> Fault {
+    if !spoken.contains(&here) {
+        return not_spoken(here.name(), spoken);
+    }
+    let mut fault = not_spoken(asked.name(), spoken);
+    fault.message = format!(
+        "A2A version {} was asked for, but {} is spoken under this path: send A2A-Version: {}",
+        asked.name(),
+        here.name(),
+        here.name()
+    );
+    fault
+}
+
+// === impl Caller ===
 
 impl Caller {
     /// Reads the caller of a request. Without credentials every caller is the one local principal.
     ///
     /// # Errors
-    /// `VersionNotSupported`, or `Invalid` for a header that breaks its rule.
-    pub(crate) fn of(request: &Parts) -> Result<Caller, Fault> {
-        check_version(request)?;
-        let headers = &request.headers;
+    /// `Invalid` for a header that breaks its rule.
+    pub(crate) fn of(headers: &HeaderMap) -> Result<Caller, Fault> {
         let idempotency_key = single(headers, &IDEMPOTENCY_KEY, "Idempotency-Key")?.map(str::to_owned);
         if let Some(key) = &idempotency_key {
             message::idempotency_key(key)?;
@@ -44,8 +151,48 @@ impl Caller {
             replay_by_message_id: false,
             idempotency_key: idempotency_key.unwrap_or_default(),
             last_event: last_event(headers)?,
+            extensions: extensions(headers)?,
         })
     }
+
+    /// Holds what the caller activates against what the agent requires.
+    ///
+    /// # Errors
+    /// `ExtensionSupportRequired`, naming what is missing.
+    pub(crate) fn activates(&self, declared: &[AgentExtension]) -> Result<(), Fault> {
+        let missing: Vec<_> = declared
+            .iter()
+            .filter(|extension| extension.required && !self.extensions.contains(&extension.uri))
+            .map(|extension| extension.uri.as_str())
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let missing = missing.join(", ");
+        let text =
+            format!("this agent requires extensions: name them in the header A2A-Extensions: {missing}");
+        Err(Fault::new(Kind::ExtensionSupportRequired, text).with("required", missing))
+    }
+
+    /// Which of the agent's extensions are in use for this call.
+    pub(crate) fn activated(&self, declared: &[AgentExtension]) -> Activated {
+        let used = declared.iter().filter(|extension| self.extensions.contains(&extension.uri));
+        Activated(used.map(|extension| extension.uri.as_str()).collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Extension URIs, from any number of headers with any number of them each.
+fn extensions(headers: &HeaderMap) -> Result<Vec<String>, Fault> {
+    let mut found: Vec<String> = Vec::new();
+    for value in headers.get_all(&A2A_EXTENSIONS).iter().chain(headers.get_all(&X_A2A_EXTENSIONS)) {
+        let text = value.to_str().map_err(|_| Fault::invalid("A2A-Extensions", "must be visible ASCII"))?;
+        found.extend(text.split(',').map(str::trim).filter(|uri| !uri.is_empty()).map(str::to_owned));
+        if found.len() > message::LIST_MAX {
+            let limit = format!("must list at most {} extensions", message::LIST_MAX);
+            return Err(Fault::invalid("A2A-Extensions", limit));
+        }
+    }
+    Ok(found)
 }
 
 fn last_event(headers: &HeaderMap) -> Result<Option<u64>, Fault> {
@@ -69,79 +216,53 @@ fn single<'h>(headers: &'h HeaderMap, name: &HeaderName, shown: &str) -> Result<
     Ok(Some(text.trim()))
 }
 
-/// Only `Major.Minor` counts (A2A v1.0 §3.6). Without a version, or with an empty one, the method decides: the names
-/// that are served here exist in 1.0 only. The query parameter counts when the header does not say.
-fn check_version(request: &Parts) -> Result<(), Fault> {
-    let mut said = false;
-    for value in request.headers.get_all(&A2A_VERSION) {
-        let text = value.to_str().unwrap_or("?").trim();
-        said |= !text.is_empty();
-        check_one_version(text)?;
-    }
-    if said {
-        return Ok(());
-    }
-    let pairs = request.uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
-    for (_, version) in pairs.filter(|(name, _)| name.eq_ignore_ascii_case(A2A_VERSION.as_str())) {
-        check_one_version(version.trim())?;
-    }
-    Ok(())
-}
-
-fn check_one_version(text: &str) -> Result<(), Fault> {
-    if text.is_empty() || spoken(text) {
-        return Ok(());
-    }
-    let supported = VERSIONS.join(", ");
-    let shown: String = text.chars().filter(char::is_ascii_graphic).take(40).collect();
-    let message = format!("A2A version {shown} is not spoken here: supported are {supported}");
-    Err(Fault::new(Kind::VersionNotSupported, message).with("supportedVersions", supported))
-}
-
-fn spoken(text: &str) -> bool {
-    let mut numbers = text.split('.');
-    let (Some(major), Some(minor), patch, None) =
-        (numbers.next(), numbers.next(), numbers.next(), numbers.next())
-    else {
-        return false;
-    };
-    let digits = |n: &str| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit());
-    patch.is_none_or(digits) && VERSIONS.iter().any(|v| v.split_once('.') == Some((major, minor)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn caller(uri: &str, headers: &[(&str, &str)]) -> Result<Caller, Fault> {
-        let mut request = http::Request::post(uri);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        Caller::of(&request.body(()).unwrap().into_parts().0)
+    const BOTH: [Version; 2] = [Version::V1, Version::V03];
+
+    fn headers(headers: &[(&'static str, &str)]) -> HeaderMap {
+        headers.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).fold(
+            HeaderMap::new(),
+            |mut map, (name, value)| {
+                map.append(name, value);
+                map
+            },
+        )
+    }
+
+    fn said(values: &[&str], query: Option<&str>) -> Result<Option<Version>, Fault> {
+        let values: Vec<_> = values.iter().map(|value| ("a2a-version", *value)).collect();
+        Version::said(&headers(&values), query, &BOTH)
     }
 
     #[test]
     fn only_major_and_minor_of_the_version_count() {
-        for fine in ["", "1.0", "1.0.0", "1.0.37", " 1.0 "] {
-            assert!(caller("/a2a", &[("a2a-version", fine)]).is_ok(), "{fine:?}");
+        for fine in ["1.0", "1.0.0", "1.0.37", " 1.0 "] {
+            assert_eq!(said(&[fine], None), Ok(Some(Version::V1)), "{fine:?}");
         }
+        assert_eq!(said(&["0.3"], None), Ok(Some(Version::V03)));
+        assert_eq!(said(&["0.3.0"], None), Ok(Some(Version::V03)));
+        assert_eq!(said(&[""], None), Ok(None));
         for bad in
-            ["99.0", "2.0", "0.30", "0.3", "1", "1.", "1.1", "1.00", "abc", "1.0.x", "1.0.0.0", "1.0,0.3"]
+            ["99.0", "2.0", "0.30", "1", "1.", "1.1", "1.00", "abc", "1.0.x", "1.0.0.0", "1.0,0.3", "0.2"]
         {
-            let fault = caller("/a2a", &[("a2a-version", bad)]).unwrap_err();
+            let fault = said(&[bad], None).unwrap_err();
             assert_eq!(fault.kind, Kind::VersionNotSupported, "{bad:?}");
-            assert_eq!(fault.metadata["supportedVersions"], "1.0");
+            assert_eq!(fault.metadata["supportedVersions"], "1.0, 0.3");
         }
-        assert!(caller("/a2a", &[("a2a-version", "1.0"), ("a2a-version", "99.0")]).is_err());
+        assert!(said(&["1.0", "99.0"], None).is_err());
+        assert!(Version::said(&headers(&[("a2a-version", "0.3")]), None, &[Version::V1]).is_err());
     }
 
     #[test]
     fn the_query_says_the_version_when_the_header_does_not() {
-        assert!(caller("/a2a?A2A-Version=1.0", &[]).is_ok());
-        assert!(caller("/a2a?x=1&A2A-Version=99.0", &[]).is_err());
-        assert!(caller("/a2a?A2A-Version=99.0", &[("a2a-version", "")]).is_err());
-        assert!(caller("/a2a?A2A-Version=99.0", &[("a2a-version", "1.0")]).is_ok());
+        assert_eq!(said(&[], Some("A2A-Version=1.0")), Ok(Some(Version::V1)));
+        assert_eq!(said(&[], Some("x=1&A2A%2DVersion=0.3")), Ok(Some(Version::V03)));
+        assert!(said(&[], Some("x=1&A2A-Version=99.0")).is_err());
+        assert!(said(&[""], Some("A2A-Version=99.0")).is_err());
+        assert!(said(&["1.0"], Some("A2A-Version=99.0")).is_ok());
     }
 
     #[test]
@@ -152,11 +273,32 @@ mod tests {
             ("last-event-id", "x", "Last-Event-ID"),
             ("last-event-id", "-1", "Last-Event-ID"),
         ] {
-            let fault = caller("/a2a", &[(name, value)]).unwrap_err();
+            let fault = Caller::of(&headers(&[(name, value)])).unwrap_err();
             assert_eq!(fault.violations[0].field, field);
         }
-        let twice = [("idempotency-key", "a"), ("idempotency-key", "b")];
-        assert!(caller("/a2a", &twice).is_err());
-        assert_eq!(caller("/a2a", &[("last-event-id", "7")]).unwrap().last_event, Some(7));
+        assert!(Caller::of(&headers(&[("idempotency-key", "a"), ("idempotency-key", "b")])).is_err());
+        assert_eq!(Caller::of(&headers(&[("last-event-id", "7")])).unwrap().last_event, Some(7));
+        let many = "urn:x,".repeat(300);
+        assert!(Caller::of(&headers(&[("a2a-extensions", &many)])).is_err());
+    }
+
+    #[test]
+    fn required_extensions_are_asked_for_and_used_ones_are_named() {
+        let extension =
+            |uri: &str, required| AgentExtension { uri: uri.into(), required, ..AgentExtension::default() };
+        let declared = [extension("urn:must", true), extension("urn:may", false)];
+        let silent = Caller::of(&HeaderMap::new()).unwrap();
+        let fault = silent.activates(&declared).unwrap_err();
+        assert_eq!(
+            (fault.kind, fault.metadata["required"].as_str()),
+            (Kind::ExtensionSupportRequired, "urn:must")
+        );
+        let both = Caller::of(&headers(&[
+            ("a2a-extensions", "urn:other, urn:must"),
+            ("x-a2a-extensions", "urn:may"),
+        ]));
+        let both = both.unwrap();
+        assert_eq!(both.activates(&declared), Ok(()));
+        assert_eq!(both.activated(&declared).0, "urn:must, urn:may");
     }
 }

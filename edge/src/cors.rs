@@ -9,18 +9,22 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
-/// Where the public card lies.
-pub(crate) const CARD_PATH: &str = "/.well-known/agent-card.json";
-
 /// What pages may send. `Authorization` must be named: `*` does not cover it.
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
     "accept, authorization, a2a-extensions, a2a-version, content-type, idempotency-key, if-modified-since, \
-     if-none-match, last-event-id, traceparent, tracestate",
+     if-none-match, last-event-id, traceparent, tracestate, x-a2a-extensions",
 );
 /// What pages may read beside the simple ones.
-const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static("a2a-extensions, etag, retry-after");
+const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
+    "a2a-extensions, etag, grpc-message, grpc-status, grpc-status-details-bin, retry-after",
+);
 /// How long a browser may keep the answer to a preflight, in seconds.
 const MAX_AGE_S: HeaderValue = HeaderValue::from_static("600");
+
+/// Whether a public card lies under a path.
+pub(crate) fn is_card(path: &str) -> bool {
+    path == "/.well-known/agent.json" || path.ends_with("/.well-known/agent-card.json")
+}
 
 /// The card, for every page.
 pub(crate) async fn card(request: Request, next: Next) -> Response<Body> {

@@ -9,6 +9,8 @@ use weft_core::card::Public;
 use weft_proto::weft::signer_client::SignerClient;
 use weft_proto::weft::tasks_client::TasksClient;
 
+use crate::caller::Version;
+use crate::card::Publisher;
 use crate::catalog::Catalog;
 use crate::guard::Guard;
 use crate::limits::Limits;
@@ -36,29 +38,47 @@ pub(crate) struct Edge {
 // === impl Edge ===
 
 impl Edge {
-    /// Puts an edge together and begins to watch the catalog.
+    /// An edge whose one listener serves every binding.
     pub(crate) fn new(
         settings: Settings,
         bound: SocketAddr,
         upstreams: &Upstreams,
         env: &Env,
     ) -> Result<Arc<Edge>, Refused> {
-        if !bound.ip().is_loopback() && !settings.tokenless_beyond_loopback {
+        Edge::over(settings, bound, None, upstreams, env)
+    }
+
+    /// Puts an edge together and begins to watch the catalog. `grpc` is where gRPC has a listener of its own.
+    pub(crate) fn over(
+        settings: Settings,
+        bound: SocketAddr,
+        grpc: Option<SocketAddr>,
+        upstreams: &Upstreams,
+        env: &Env,
+    ) -> Result<Arc<Edge>, Refused> {
+        let open = [("edge.http", Some(bound)), ("edge.grpc", grpc)]
+            .into_iter()
+            .find_map(|(name, address)| address.filter(|a| !a.ip().is_loopback()).map(|a| (name, a)));
+        if let Some((name, bound)) = open.filter(|_| !settings.tokenless_beyond_loopback) {
             return Err(Refused(format!(
-                "edge.http is {bound}, which other machines can reach, and callers need no credentials: bind to \
+                "{name} is {bound}, which other machines can reach, and callers need no credentials: bind to \
                  127.0.0.1, or set edge.tokenless_beyond_loopback = true if everyone who can reach it may use it"
             )));
         }
+        check_base_path(&settings.base_path)?;
         let guard = Guard::new(&settings, bound)?;
         let public = public(&settings, bound)?;
         for warning in &public.warnings {
             tracing::warn!("{warning}");
         }
+        let warnings = public.warnings.clone();
+        let signer = SignerClient::new(upstreams.signer.clone());
+        let publisher = Publisher::new(&settings, public, grpc, signer.clone())?;
         Ok(Arc::new(Edge {
-            warnings: public.warnings.clone(),
+            warnings,
             tasks: upstreams.tasks_client(),
-            signer: SignerClient::new(upstreams.signer.clone()),
-            catalog: Catalog::watch(upstreams.catalog_client(), public, env),
+            signer,
+            catalog: Catalog::watch(upstreams.catalog_client(), publisher, env),
             limits: Limits::new(&settings),
             counters: Counters::register(env.metrics()),
             guard,
@@ -104,6 +124,16 @@ impl Edge {
     /// What an operator should mend, one sentence each.
     pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// The versions that are spoken.
+    pub(crate) fn spoken(&self) -> &'static [Version] {
+        if self.settings.legacy_v03 { &[Version::V1, Version::V03] } else { &[Version::V1] }
+    }
+
+    /// The path below which everything but gRPC lies; empty: the root. It begins with a slash and ends with none.
+    pub(crate) fn base_path(&self) -> &str {
+        self.settings.base_path.trim_end_matches('/')
     }
 
     pub(crate) fn upstream_time(&self) -> Duration {
@@ -156,7 +186,23 @@ fn public(settings: &Settings, bound: SocketAddr) -> Result<Public, Refused> {
         warnings
             .push("edge.public_url is not set: the agent card names the listener's own address".to_owned());
     }
-    Ok(Public { base: format!("http://{reached}"), warnings })
+    Ok(Public { base: format!("http://{reached}{}", settings.base_path.trim_end_matches('/')), warnings })
+}
+
+/// A path of plain segments, or nothing.
+fn check_base_path(path: &str) -> Result<(), Refused> {
+    let plain = |segment: &str| {
+        !segment.is_empty()
+            && segment.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.~".contains(&b))
+            && !segment.bytes().all(|b| b == b'.')
+    };
+    let fits = path.is_empty()
+        || path.trim_end_matches('/').strip_prefix('/').is_some_and(|rest| rest.split('/').all(plain));
+    if fits {
+        Ok(())
+    } else {
+        Err(Refused(format!("edge.base_path is {path}: must be empty or like /mesh or /teams/mesh")))
+    }
 }
 
 fn bad_public_url(url: &str) -> Refused {

@@ -17,7 +17,7 @@ use http::{HeaderValue, Response, StatusCode};
 use weft_core::{Fault, Kind};
 
 use crate::edge::{Edge, Refused};
-use crate::{Settings, cors, jsonrpc, plain};
+use crate::{Settings, cors, grpc, jsonrpc, plain, rest};
 
 /// The rules of one listener.
 pub(crate) struct Guard {
@@ -94,17 +94,29 @@ pub(crate) async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: 
     if matches!(path, "/healthz" | "/readyz") {
         return next.run(request).await;
     }
-    if path == cors::CARD_PATH {
+    if cors::is_card(path) {
         return cors::card(request, next).await;
     }
     match edge.guard().check(&request) {
         Ok(From::Home) => next.run(request).await,
         Ok(From::Listed(origin)) => cors::listed(origin, request, next).await,
-        Err(reason) if path.trim_end_matches('/') == "/a2a" => {
-            jsonrpc::refused_early(StatusCode::FORBIDDEN, Fault::new(Kind::Denied, reason))
-        }
-        Err(reason) => plain::text(StatusCode::FORBIDDEN, &reason),
+        Err(reason) => refusal(&request, Fault::new(Kind::Denied, reason)),
     }
+}
+
+/// A refusal in the words of the binding that the path belongs to.
+fn refusal(request: &Request, fault: Fault) -> Response<Body> {
+    let path = request.uri().path();
+    if let Some(answer) = grpc::refused(request.headers(), &fault) {
+        return answer;
+    }
+    if path.trim_end_matches('/').ends_with("/a2a") {
+        return jsonrpc::refused_early(StatusCode::FORBIDDEN, fault);
+    }
+    if path.starts_with(rest::BASE) {
+        return rest::Refusal::from(fault).answer(request.headers());
+    }
+    plain::text(StatusCode::FORBIDDEN, &fault.message)
 }
 
 /// The one authority that a request names: `:authority` in HTTP/2, an absolute target or `Host` in HTTP/1.

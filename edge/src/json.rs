@@ -8,10 +8,10 @@ use weft_proto::json;
 /// Reads one message.
 ///
 /// # Errors
-/// `Invalid` naming the field by its JSON path; `params` stands for the whole.
-pub(crate) fn decode<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
+/// `Invalid` naming the field by its JSON path, or `whole` when the document itself is at fault.
+pub(crate) fn decode<T: DeserializeOwned>(text: &str, whole: &str) -> Result<T, Fault> {
     json::decode(text.as_bytes()).map_err(|fault| {
-        let field = if fault.path.is_empty() { "params".to_owned() } else { fault.path };
+        let field = if fault.path.is_empty() { whole.to_owned() } else { fault.path };
         Fault::invalid(field, fault.reason)
     })
 }

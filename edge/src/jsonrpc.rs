@@ -7,36 +7,52 @@
 //! act on something are run, to the point where it is on disk; a stream without a reader is not begun. A notification is
 //! answered 204 without a body either way.
 
+mod dialect;
 mod envelope;
 mod error;
-mod method;
 mod streamed;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{Path, Request, State};
 use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE};
-use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
-use tracing::{Instrument, Span, field};
-use weft_chassis::trace;
 use weft_core::{Fault, Kind};
-use weft_proto::a2a::SendMessageRequest;
-use weft_proto::a2a::send_message_response::Payload;
 
-use crate::caller::Caller;
+use crate::a2a::{self, Call, Operation, Reply};
+use crate::caller::{Caller, Version};
 use crate::edge::{Edge, peer_of};
-use crate::{a2a, body, json, plain};
+use crate::observe::{self, Binding, Refused};
+use crate::{body, plain};
+use dialect::Dialect;
 use envelope::{Envelope, Id};
 pub(crate) use error::Refusal;
-use method::Method;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-/// Serves one request.
+/// What is known of a call beside its body.
+struct Arrived {
+    headers: HeaderMap,
+    query: Option<String>,
+    /// Which agent the path names; empty: none.
+    tenant: String,
+}
+
+/// Serves one request to the mesh, or to the agent that its parameters name.
 pub(crate) async fn serve(State(edge): State<Arc<Edge>>, request: Request) -> Response<Body> {
+    answer(edge, String::new(), request).await
+}
+
+/// Serves one request to the agent that the path names.
+pub(crate) async fn serve_agent(
+    State(edge): State<Arc<Edge>>,
+    Path(tenant): Path<String>,
+    request: Request,
+) -> Response<Body> {
+    answer(edge, tenant, request).await
+}
+
+async fn answer(edge: Arc<Edge>, tenant: String, request: Request) -> Response<Body> {
     let began = Instant::now();
     let (parts, body) = request.into_parts();
     // Held until the answer is there; a stream then holds a permit of its own.
@@ -60,7 +76,9 @@ pub(crate) async fn serve(State(edge): State<Arc<Edge>>, request: Request) -> Re
             return refused(id, &refusal);
         }
     };
-    call(&edge, &parts, &envelope, began).await
+    let query = parts.uri.query().map(str::to_owned);
+    let arrived = Arrived { headers: parts.headers, query, tenant };
+    call(&edge, &arrived, &envelope, began).await
 }
 
 /// Answers every other HTTP method.
@@ -91,11 +109,7 @@ fn check_content(headers: &HeaderMap) -> Result<(), (StatusCode, Fault)> {
         let text = "the body must not be compressed: send it without Content-Encoding";
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, Fault::new(Kind::ContentTypeNotSupported, text)));
     }
-    let Some(given) = headers.get(CONTENT_TYPE) else { return Ok(()) };
-    let essence = given.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    if essence.eq_ignore_ascii_case("application/json")
-        || essence.eq_ignore_ascii_case("application/a2a+json")
-    {
+    if body::is_json(headers.get(CONTENT_TYPE)) {
         return Ok(());
     }
     let fault = Fault::new(Kind::ContentTypeNotSupported, "the body must be application/json");
@@ -103,78 +117,65 @@ fn check_content(headers: &HeaderMap) -> Result<(), (StatusCode, Fault)> {
 }
 
 /// Runs one call in its span and counts it.
-async fn call(edge: &Arc<Edge>, parts: &Parts, envelope: &Envelope<'_>, began: Instant) -> Response<Body> {
-    let Some(method) = Method::find(&envelope.method) else {
-        let refusal = Refusal::Method(envelope.method.clone().into_owned());
-        edge.counters().called("unknown", refusal.reason(), began.elapsed());
-        return envelope.id.map_or_else(unanswered, |id| refused(id, &refusal));
-    };
-    let span = span_of(method, &parts.headers);
-    let outcome = run(edge, parts, method, envelope).instrument(span.clone()).await;
-    let label = match &outcome {
-        Ok(_) => "ok",
-        Err(refusal) => refusal.reason(),
-    };
-    edge.counters().called(method.name(), label, began.elapsed());
-    match (outcome, envelope.id) {
-        (Ok(answer), Some(_)) => answer,
-        (Ok(_), None) => unanswered(),
-        (Err(refusal), id) => {
-            record(&span, &refusal);
-            id.map_or_else(unanswered, |id| refused(id, &refusal))
+async fn call(
+    edge: &Arc<Edge>,
+    arrived: &Arrived,
+    envelope: &Envelope<'_>,
+    began: Instant,
+) -> Response<Body> {
+    let spoken = edge.spoken();
+    let found = Version::said(&arrived.headers, arrived.query.as_deref(), spoken)
+        .map_err(Refusal::from)
+        .and_then(|said| Dialect::find(&envelope.method, said, spoken));
+    let (dialect, operation) = match found {
+        Ok(found) => found,
+        Err(refusal) => {
+            edge.counters().called("unknown", refusal.reason(), began.elapsed());
+            return envelope.id.map_or_else(unanswered, |id| refused(id, &refusal));
         }
+    };
+    let id = match envelope.id {
+        Some(id) => id,
+        None if operation.acts() => Id::NULL,
+        None => return unanswered(),
+    };
+    let work = run(edge, arrived, dialect, operation, envelope, id);
+    let outcome = observe::call(edge, Binding::JsonRpc, operation, &arrived.headers, began, work).await;
+    match (outcome, envelope.id) {
+        (_, None) => unanswered(),
+        (Ok(answer), Some(_)) => answer,
+        (Err(refusal), Some(id)) => refused(id, &refusal),
     }
 }
 
 async fn run(
     edge: &Arc<Edge>,
-    parts: &Parts,
-    method: Method,
+    arrived: &Arrived,
+    dialect: Dialect,
+    operation: Operation,
     envelope: &Envelope<'_>,
+    id: Id<'_>,
 ) -> Result<Response<Body>, Refusal> {
-    let caller = Caller::of(parts)?;
-    let id = match envelope.id {
-        Some(id) => id,
-        None if method.acts() => Id::NULL,
-        None => return Ok(unanswered()),
-    };
-    match method {
-        Method::SendMessage => {
-            let mut request: SendMessageRequest = params(envelope)?;
-            if envelope.id.is_none() {
-                request.configuration.get_or_insert_default().return_immediately = true;
-            }
-            let sent = a2a::send(edge, &caller, request).await?;
-            if let Some(Payload::Task(task)) = &sent.payload {
-                note_task(&task.id);
-            }
-            answered(id, &sent)
-        }
-        Method::GetTask => {
-            let task = a2a::get(edge, &caller, params(envelope)?).await?;
-            note_task(&task.id);
-            answered(id, &task)
-        }
-        Method::ListTasks => answered(id, &a2a::list(edge, &caller, params(envelope)?).await?),
-        Method::CancelTask => {
-            let task = a2a::cancel(edge, &caller, params(envelope)?).await?;
-            note_task(&task.id);
-            answered(id, &task)
-        }
-        Method::PushConfig => Err(a2a::push_not_supported().into()),
-        Method::GetExtendedAgentCard => Err(a2a::no_extended_card().into()),
-        Method::SendStreamingMessage => streamed::send(edge, &caller, id, params(envelope)?).await,
-        Method::SubscribeToTask => streamed::subscribe(edge, &caller, id, params(envelope)?).await,
+    let caller = Caller::of(&arrived.headers)?;
+    let mut call = dialect.read(operation, params(envelope)?)?.at(&arrived.tenant)?;
+    if let (Call::SendMessage(request), None) = (&mut call, envelope.id) {
+        request.configuration.get_or_insert_default().return_immediately = true;
     }
+    observe::note_task(call.task_id());
+    let (reply, activated) = a2a::handle(edge, &caller, call).await?;
+    observe::note_task(reply.task_id());
+    let mut answer = match reply {
+        Reply::Stream(stream) => streamed::answer(id, dialect, stream),
+        reply => answered(id, dialect, &reply)?,
+    };
+    answer.headers_mut().extend(activated.header(&arrived.headers));
+    Ok(answer)
 }
 
-/// The parameters of a call, as the message of its method.
-fn params<T: DeserializeOwned>(envelope: &Envelope<'_>) -> Result<T, Fault> {
+/// The parameters of a call, as JSON text of an object.
+fn params<'a>(envelope: &Envelope<'a>) -> Result<&'a str, Fault> {
     let text = envelope.params.map_or("{}", serde_json::value::RawValue::get);
-    if !text.starts_with('{') {
-        return Err(Fault::invalid("params", "must be an object"));
-    }
-    json::decode(text)
+    if text.starts_with('{') { Ok(text) } else { Err(Fault::invalid("params", "must be an object")) }
 }
 
 /// `{"jsonrpc":"2.0","id":…,"result":` behind what is in `out`.
@@ -184,10 +185,14 @@ fn begin_result(id: Id<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(br#","result":"#);
 }
 
-fn answered<T: Serialize>(id: Id<'_>, result: &T) -> Result<Response<Body>, Refusal> {
+fn answered(id: Id<'_>, dialect: Dialect, reply: &Reply) -> Result<Response<Body>, Refusal> {
     let mut out = Vec::with_capacity(1_024);
     begin_result(id, &mut out);
-    json::encode(result, &mut out)?;
+    match reply {
+        // A JSON-RPC result that says nothing is null.
+        Reply::Deleted => out.extend_from_slice(b"null"),
+        reply => dialect.write(reply, &mut out)?,
+    }
     out.push(b'}');
     Ok(json_answer(out))
 }
@@ -206,43 +211,4 @@ fn unanswered() -> Response<Body> {
     let mut answer = Response::new(Body::empty());
     *answer.status_mut() = StatusCode::NO_CONTENT;
     answer
-}
-
-/// A server span that continues the caller's trace (OpenTelemetry RPC conventions). It never holds content. A read
-/// reaches no node and changes nothing: it is traced only as a part of its caller's trace.
-fn span_of(method: Method, headers: &HeaderMap) -> Span {
-    let is_traced = trace::HEADERS.iter().any(|name| headers.contains_key(*name));
-    if !is_traced && matches!(method, Method::GetTask | Method::ListTasks) {
-        return Span::none();
-    }
-    let name = method.name();
-    let span = tracing::info_span!(
-        target: "weft::edge",
-        "a2a",
-        otel.name = format_args!("a2a {name}"),
-        otel.kind = "server",
-        otel.status_code = field::Empty,
-        rpc.system.name = "jsonrpc",
-        rpc.method = name,
-        rpc.response.status_code = field::Empty,
-        error.r#type = field::Empty,
-        http.request.method = "POST",
-        http.route = "/a2a",
-        weft.task.id = field::Empty,
-    );
-    if is_traced {
-        trace::adopt(&span, headers);
-    }
-    span
-}
-
-fn note_task(id: &str) {
-    Span::current().record("weft.task.id", id);
-}
-
-/// A fault inside HTTP 200 is a fault all the same. Texts may hold what a caller wrote, so only codes are kept.
-fn record(span: &Span, refusal: &Refusal) {
-    span.record("otel.status_code", "ERROR");
-    span.record("error.type", refusal.reason());
-    span.record("rpc.response.status_code", refusal.code());
 }

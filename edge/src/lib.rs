@@ -8,7 +8,8 @@
 //! | `guard`, `cors`, `limits`, `body` | who may come in, and how much |
 //! | `caller` | who calls, and the service parameters |
 //! | `a2a` | the operations, free of any binding |
-//! | `jsonrpc`, `sse`, `json` | the JSON-RPC binding over them |
+//! | `jsonrpc`, `rest`, `grpc` | the three bindings over them |
+//! | `sse`, `json`, `details`, `observe` | what the bindings share: events, ProtoJSON, fault details, spans |
 //! | `catalog`, `card` | the watched snapshot and the public card |
 //! | `api`, `console` | the operator's page and what it needs |
 //! | `keys` | the public keys of the mesh |
@@ -22,7 +23,9 @@ mod card;
 mod catalog;
 mod console;
 mod cors;
+mod details;
 mod edge;
+mod grpc;
 mod guard;
 mod health;
 mod json;
@@ -30,7 +33,9 @@ mod jsonrpc;
 mod keys;
 mod limits;
 mod metrics;
+mod observe;
 mod plain;
+mod rest;
 mod router;
 mod serve;
 mod settings;

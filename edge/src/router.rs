@@ -3,12 +3,12 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use axum::{Router, middleware};
 use weft_chassis::Env;
 
 use crate::edge::{Edge, Refused};
-use crate::{Settings, Upstreams, api, card, console, cors, guard, health, jsonrpc, keys};
+use crate::{Settings, Upstreams, api, card, console, grpc, guard, health, jsonrpc, keys, rest};
 
 /// The edge as a service, for a listener bound at `bound`. It begins at once to watch the catalog.
 ///
@@ -20,22 +20,41 @@ pub fn router(
     upstreams: &Upstreams,
     env: &Env,
 ) -> Result<Router, Refused> {
-    Ok(routes(Edge::new(settings, bound, upstreams, env)?))
+    routes(&Edge::new(settings, bound, upstreams, env)?)
 }
 
-pub(crate) fn routes(edge: Arc<Edge>) -> Router {
+/// Everything on one port: the HTTP routes below the base path, gRPC and health at the root.
+pub(crate) fn routes(edge: &Arc<Edge>) -> Result<Router, Refused> {
     let rpc = || post(jsonrpc::serve).fallback(jsonrpc::only_post);
-    Router::new()
+    let agent = || post(jsonrpc::serve_agent).fallback(jsonrpc::only_post);
+    let health = Router::new().route("/healthz", get(health::alive)).route("/readyz", get(health::ready));
+    let below = Router::new()
         .route("/a2a", rpc())
         .route("/a2a/", rpc())
-        .route(cors::CARD_PATH, get(card::serve))
+        .route("/agents/{tenant}/a2a", agent())
+        .route("/agents/{tenant}/a2a/", agent())
+        .route(rest::BASE, any(rest::serve))
+        .route("/rest/{*path}", any(rest::serve))
+        .route("/.well-known/agent-card.json", get(card::root))
+        .route("/.well-known/agent.json", get(card::legacy))
+        .route("/agents/{tenant}/.well-known/agent-card.json", get(card::tenant))
         .route("/.well-known/jwks.json", get(keys::serve))
         .route("/api/catalog", get(api::catalog))
         .route("/api/tasks/feed", get(api::feed))
-        .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
         .fallback(console::serve)
-        .layer(middleware::from_fn_with_state(Arc::clone(&edge), guard::pass))
-        .with_state(edge)
+        .layer(middleware::from_fn_with_state(Arc::clone(edge), guard::pass));
+    let base = edge.base_path();
+    let http = if base.is_empty() {
+        below.merge(health)
+    } else {
+        Router::new().nest(base, below.merge(health.clone())).merge(health).fallback(console::elsewhere)
+    };
+    Ok(http.with_state(Arc::clone(edge)).merge(grpc(edge)?))
+}
+
+/// The gRPC services alone.
+pub(crate) fn grpc(edge: &Arc<Edge>) -> Result<Router, Refused> {
+    let guarded = middleware::from_fn_with_state(Arc::clone(edge), guard::pass);
+    Ok(grpc::routes(edge)?.layer(guarded))
 }

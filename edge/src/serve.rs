@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tower::Service;
 use weft_chassis::Env;
 
+use crate::edge::Refused;
 use crate::edge::{Edge, PeerAddr};
 use crate::{Settings, Upstreams, router};
 
@@ -30,6 +31,9 @@ const CATALOG_WAIT: Duration = Duration::from_secs(2);
 pub struct Bound {
     listener: TcpListener,
     address: SocketAddr,
+    router: Router,
+    /// The gRPC services' own listener.
+    grpc: Option<(TcpListener, Router)>,
     edge: Arc<Edge>,
 }
 
@@ -39,9 +43,20 @@ pub struct Bound {
 /// When the address cannot be bound or a setting cannot be obeyed; names it and the remedy.
 pub async fn bind(settings: Settings, upstreams: &Upstreams, env: &Env) -> Result<Bound, String> {
     let (listener, address) = weft_chassis::serve::bind(&settings.http).await?;
-    let edge = Edge::new(settings, address, upstreams, env).map_err(|refused| refused.to_string())?;
+    let apart = match settings.grpc.as_str() {
+        "" => None,
+        address => Some(weft_chassis::serve::bind(address).await?),
+    };
+    let grpc_address = apart.as_ref().map(|(_, address)| *address);
+    let text = |refused: Refused| refused.to_string();
+    let edge = Edge::over(settings, address, grpc_address, upstreams, env).map_err(text)?;
     edge.catalog().ready(CATALOG_WAIT).await;
-    Ok(Bound { listener, address, edge })
+    let router = router::routes(&edge).map_err(text)?;
+    let grpc = match apart {
+        Some((listener, _)) => Some((listener, router::grpc(&edge).map_err(text)?)),
+        None => None,
+    };
+    Ok(Bound { listener, address, router, grpc, edge })
 }
 
 impl Bound {
@@ -52,8 +67,15 @@ impl Bound {
     }
 
     /// What it will answer, for whoever inspects it before it is open.
+    #[must_use]
     pub fn router(&self) -> Router {
-        router::routes(Arc::clone(&self.edge))
+        self.router.clone()
+    }
+
+    /// Where gRPC has a listener of its own.
+    #[must_use]
+    pub fn grpc_address(&self) -> Option<SocketAddr> {
+        self.grpc.as_ref().and_then(|(listener, _)| listener.local_addr().ok())
     }
 
     /// Answers until the mesh stops. On a stop it says that it is not ready and ends its streams, still answers for
@@ -61,17 +83,19 @@ impl Bound {
     /// waits for them.
     pub fn serve(self) {
         let env = self.edge.env().clone();
-        env.spawn(accept(self.listener, self.edge));
+        if let Some((listener, router)) = self.grpc {
+            env.spawn(accept(listener, router, Arc::clone(&self.edge)));
+        }
+        env.spawn(accept(self.listener, self.router, self.edge));
     }
 }
 
-async fn accept(listener: TcpListener, edge: Arc<Edge>) {
+async fn accept(listener: TcpListener, service: Router, edge: Arc<Edge>) {
     let (settings, env) = (edge.settings(), edge.env());
     let connections =
         Arc::new(Semaphore::new(usize::try_from(settings.connections_max).unwrap_or(usize::MAX)));
     let drain = Duration::from_millis(u64::from(settings.drain_ms));
     let http = protocol(Duration::from_millis(u64::from(settings.header_read_ms)));
-    let service = router::routes(Arc::clone(&edge));
     let closing = CancellationToken::new();
     let drained = async {
         env.stop().cancelled().await;

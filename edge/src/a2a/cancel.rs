@@ -4,18 +4,12 @@ use weft_core::{Fault, message};
 use weft_proto::a2a::{CancelTaskRequest, Task};
 use weft_proto::weft::CancelRequest;
 
-use crate::caller::Caller;
-use crate::edge::Edge;
+use super::Scope;
 use crate::upstreams::bounded;
 
 /// Answers the canceled task.
-pub(crate) async fn cancel(edge: &Edge, caller: &Caller, request: CancelTaskRequest) -> Result<Task, Fault> {
-    message::no_tenant(&request.tenant)?;
+pub(super) async fn cancel(scope: &Scope<'_>, request: CancelTaskRequest) -> Result<Task, Fault> {
     message::required_id("id", &request.id)?;
-    let asked = CancelRequest {
-        owner: caller.owner.as_str().to_owned(),
-        task_id: request.id,
-        metadata: request.metadata,
-    };
-    bounded(edge.upstream_time(), edge.tasks().cancel(asked)).await
+    let asked = CancelRequest { owner: scope.owner.clone(), task_id: request.id, metadata: request.metadata };
+    bounded(scope.edge.upstream_time(), scope.edge.tasks().cancel(asked)).await
 }

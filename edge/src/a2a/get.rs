@@ -4,19 +4,17 @@ use weft_core::{Fault, message};
 use weft_proto::a2a::{GetTaskRequest, Task};
 use weft_proto::weft::GetRequest;
 
-use crate::caller::Caller;
-use crate::edge::Edge;
+use super::Scope;
 use crate::upstreams::bounded;
 
 /// Answers one of the caller's own tasks; anybody else's is as unknown as one that never was.
-pub(crate) async fn get(edge: &Edge, caller: &Caller, request: GetTaskRequest) -> Result<Task, Fault> {
-    message::no_tenant(&request.tenant)?;
+pub(super) async fn get(scope: &Scope<'_>, request: GetTaskRequest) -> Result<Task, Fault> {
     message::required_id("id", &request.id)?;
     message::history_length("historyLength", request.history_length)?;
     let asked = GetRequest {
-        owner: caller.owner.as_str().to_owned(),
+        owner: scope.owner.clone(),
         task_id: request.id,
         history_length: request.history_length,
     };
-    bounded(edge.upstream_time(), edge.tasks().get(asked)).await
+    bounded(scope.edge.upstream_time(), scope.edge.tasks().get(asked)).await
 }

@@ -1,13 +1,14 @@
 //! The JSON-RPC error object of A2A v1.0 §9.5: code, message, and details as `google.rpc` messages.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde::Serialize;
 use weft_core::Fault;
 use weft_core::fault::WEFT_DOMAIN;
 
 use super::envelope::{Id, Malformed};
+use crate::details::{self, Detail};
+use crate::observe::Refused;
 
 /// What a call is refused with.
 #[derive(Debug)]
@@ -41,26 +42,6 @@ impl<'a> Malformed<'a> {
 // === impl Refusal ===
 
 impl Refusal {
-    /// Stable name for programs and counters.
-    pub(crate) fn reason(&self) -> &'static str {
-        match self {
-            Refusal::Parse => "PARSE_ERROR",
-            Refusal::Request(_) => "INVALID_REQUEST",
-            Refusal::Method(_) => "METHOD_NOT_FOUND",
-            Refusal::Fault(fault) => fault.kind.row().reason,
-        }
-    }
-
-    /// The JSON-RPC code.
-    pub(crate) fn code(&self) -> i32 {
-        match self {
-            Refusal::Parse => -32700,
-            Refusal::Request(_) => -32600,
-            Refusal::Method(_) => -32601,
-            Refusal::Fault(fault) => fault.kind.row().jsonrpc,
-        }
-    }
-
     /// The whole response object.
     pub(crate) fn envelope(&self, id: Id<'_>) -> Vec<u8> {
         let mut out = Vec::with_capacity(256);
@@ -88,25 +69,30 @@ impl Refusal {
     }
 
     fn details(&self) -> Vec<Detail<'_>> {
-        let Refusal::Fault(fault) = self else {
-            return vec![Detail::ErrorInfo { reason: self.reason(), domain: WEFT_DOMAIN, metadata: None }];
-        };
-        let row = fault.kind.row();
-        let metadata = Some(&fault.metadata).filter(|m| !m.is_empty());
-        let mut details = vec![Detail::ErrorInfo { reason: row.reason, domain: row.domain, metadata }];
-        if !fault.violations.is_empty() {
-            let field_violations = fault
-                .violations
-                .iter()
-                .map(|v| FieldViolation { field: &v.field, description: &v.description })
-                .collect();
-            details.push(Detail::BadRequest { field_violations });
+        match self {
+            Refusal::Fault(fault) => details::of(fault),
+            _ => vec![Detail::ErrorInfo { reason: self.reason(), domain: WEFT_DOMAIN, metadata: None }],
         }
-        if let Some(ms) = fault.retry_after_ms {
-            let retry_delay = format!("{}.{:03}s", ms / 1_000, ms % 1_000);
-            details.push(Detail::RetryInfo { retry_delay });
+    }
+}
+
+impl Refused for Refusal {
+    fn reason(&self) -> &'static str {
+        match self {
+            Refusal::Parse => "PARSE_ERROR",
+            Refusal::Request(_) => "INVALID_REQUEST",
+            Refusal::Method(_) => "METHOD_NOT_FOUND",
+            Refusal::Fault(fault) => fault.kind.row().reason,
         }
-        details
+    }
+
+    fn code(&self) -> i32 {
+        match self {
+            Refusal::Parse => -32700,
+            Refusal::Request(_) => -32600,
+            Refusal::Method(_) => -32601,
+            Refusal::Fault(fault) => fault.kind.row().jsonrpc,
+        }
     }
 }
 
@@ -115,29 +101,6 @@ struct Object<'a> {
     code: i32,
     message: Cow<'a, str>,
     data: Vec<Detail<'a>>,
-}
-
-/// A `google.rpc` message as ProtoJSON writes it inside an `Any`.
-#[derive(Serialize)]
-#[serde(tag = "@type", rename_all_fields = "camelCase")]
-enum Detail<'a> {
-    #[serde(rename = "type.googleapis.com/google.rpc.ErrorInfo")]
-    ErrorInfo {
-        reason: &'static str,
-        domain: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        metadata: Option<&'a BTreeMap<String, String>>,
-    },
-    #[serde(rename = "type.googleapis.com/google.rpc.BadRequest")]
-    BadRequest { field_violations: Vec<FieldViolation<'a>> },
-    #[serde(rename = "type.googleapis.com/google.rpc.RetryInfo")]
-    RetryInfo { retry_delay: String },
-}
-
-#[derive(Serialize)]
-struct FieldViolation<'a> {
-    field: &'a str,
-    description: &'a str,
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ async fn nothing_else_is_answered_with_the_page() {
         "/api/",
         "/api/nope",
         "/a2a/nope",
-        "/.well-known/agent.json",
+        "/.well-known/agent-cards.json",
         "/.well-known/",
         "/healthz/x",
         "/..%2f..%2fetc/passwd",

@@ -12,8 +12,9 @@ use weft_proto::a2a::{
 use weft_proto::weft::tasks_server::Tasks;
 use weft_proto::weft::{
     AppendAnswer, AppendRequest, CancelRequest, ClaimEvent, ClaimRequest, DeletePushConfigRequest,
-    DeletePushConfigResponse, FeedEvent, FeedRequest, GetPushConfigRequest, GetRequest, ListPushConfigsRequest,
-    ListRequest, PushStatusRequest, PushStatusResponse, SetPushConfigRequest, StatsRequest, StatsResponse, SubmitRequest, SubscribeRequest, TaskEvent,
+    DeletePushConfigResponse, FeedEvent, FeedRequest, GetPushConfigRequest, GetRequest,
+    ListPushConfigsRequest, ListRequest, PushStatusRequest, PushStatusResponse, SetPushConfigRequest,
+    StatsRequest, StatsResponse, SubmitRequest, SubscribeRequest, TaskEvent,
 };
 use weft_proto::wkt::Timestamp;
 
@@ -26,7 +27,9 @@ pub(crate) struct Script {
     pub(crate) submit: Mutex<Option<Result<Events, Status>>>,
     pub(crate) subscribe: Mutex<Option<Result<Events, Status>>>,
     pub(crate) feed: Mutex<Option<BoxStream<'static, Result<FeedEvent, Status>>>>,
-    /// Refuses get, list, cancel and stats.
+    /// Streams that are not scripted end after their first event.
+    pub(crate) ends: Mutex<bool>,
+    /// Refuses everything that is not scripted.
     pub(crate) refuse: Mutex<Option<Status>>,
     pub(crate) submitted: Mutex<Vec<SubmitRequest>>,
     pub(crate) subscribed: Mutex<Vec<SubscribeRequest>>,
@@ -100,6 +103,9 @@ impl Tasks for Store {
     async fn submit(&self, request: Request<SubmitRequest>) -> Result<Response<Events>, Status> {
         lock(&self.0.submitted).push(request.into_inner());
         let scripted = lock(&self.0.submit).take();
+        if scripted.is_none() {
+            self.refused()?;
+        }
         scripted.unwrap_or_else(|| Ok(ended([snapshot(1, TaskState::Completed)]))).map(Response::new)
     }
 
@@ -124,6 +130,12 @@ impl Tasks for Store {
     async fn subscribe(&self, request: Request<SubscribeRequest>) -> Result<Response<Events>, Status> {
         lock(&self.0.subscribed).push(request.into_inner());
         let scripted = lock(&self.0.subscribe).take();
+        if scripted.is_none() {
+            self.refused()?;
+        }
+        if scripted.is_none() && *lock(&self.0.ends) {
+            return Ok(Response::new(ended([snapshot(3, TaskState::Completed)])));
+        }
         scripted.unwrap_or_else(|| Ok(open([snapshot(3, TaskState::Working)]))).map(Response::new)
     }
 

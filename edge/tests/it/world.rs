@@ -23,6 +23,7 @@ use weft_proto::weft::{
     SignCardResponse, SignRequest, SignResponse, Snapshot, ToolTarget, VerifyRequest, VerifyResponse,
     WatchRequest,
 };
+use weft_proto::weft::{UnwrapRequest, UnwrapResponse, WrapRequest, WrapResponse};
 use weft_proto::wkt::Timestamp;
 
 use crate::store::{Script, Store};
@@ -176,6 +177,34 @@ impl World {
             tokio::task::yield_now().await;
         }
         panic!("the card never became as wanted");
+    }
+
+    /// The edge as a gRPC server.
+    pub(crate) fn peer(&self) -> weft_chassis::Peer {
+        let named = axum::middleware::map_request(|mut request: Request<Body>| async move {
+            request.headers_mut().insert("host", http::HeaderValue::from_static("127.0.0.1:8420"));
+            request
+        });
+        peer::local(Routes::from(self.router.clone().layer(named)))
+    }
+
+    /// The store refuses everything from now on.
+    pub(crate) fn script_refusals(&self, status: &Status) {
+        *crate::store::lock(&self.script.refuse) = Some(status.clone());
+    }
+
+    /// The catalog declares an extension that callers must activate.
+    pub(crate) async fn require_extension(&self, uri: &str) {
+        self.catalog.send_modify(|snapshot| {
+            snapshot.revision += 1;
+            let extension = weft_proto::a2a::AgentExtension {
+                uri: uri.into(),
+                required: true,
+                ..weft_proto::a2a::AgentExtension::default()
+            };
+            snapshot.mesh.get_or_insert_default().extensions.push(extension);
+        });
+        self.until(|card| card.text.contains(uri)).await;
     }
 
     /// An answer that is still open.

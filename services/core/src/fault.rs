@@ -143,7 +143,7 @@ impl Kind {
             Kind::Conflict => own("CONFLICT", -32051, 409, 6),
             Kind::Unauthenticated => own("UNAUTHENTICATED", -32052, 401, 16),
             Kind::Denied => own("PERMISSION_DENIED", -32053, 403, 7),
-            Kind::TooLarge => own("TOO_LARGE", -32054, 413, 11),
+            Kind::TooLarge => own("TOO_LARGE", -32054, 413, 8),
             Kind::Exhausted => own("RESOURCE_EXHAUSTED", -32055, 429, 8),
             Kind::Unavailable => own("UNAVAILABLE", -32056, 503, 14),
             Kind::Deadline => own("DEADLINE_EXCEEDED", -32057, 504, 4),

@@ -21,23 +21,18 @@ const VIOLATIONS_MAX: usize = 16;
 /// Admits a request to send a message and hands out its message.
 ///
 /// # Errors
-/// `Invalid` with every field that breaks a rule; `PushNotificationNotSupported` when it carries a push configuration.
+/// `Invalid` with every field that breaks a rule.
 pub fn admit(request: &SendMessageRequest) -> Result<&Message, Fault> {
     let Some(message) = &request.message else {
         return Err(Fault::invalid("message", "is required"));
     };
     let mut found = Found::default();
-    found.tenant(&request.tenant);
     check_message(message, &mut found);
     if let Some(configuration) = &request.configuration {
         found.history_length("configuration.historyLength", configuration.history_length);
         found.list("configuration.acceptedOutputModes", configuration.accepted_output_modes.len(), LIST_MAX);
     }
     found.into_result()?;
-    let push = request.configuration.as_ref().and_then(|c| c.task_push_notification_config.as_ref());
-    if push.is_some() {
-        return Err(no_push());
-    }
     Ok(message)
 }
 
@@ -58,16 +53,6 @@ pub fn required_id(field: &str, id: &str) -> Result<(), Fault> {
 pub fn history_length(field: &str, length: Option<i32>) -> Result<(), Fault> {
     let mut found = Found::default();
     found.history_length(field, length);
-    found.into_result()
-}
-
-/// Checks a `tenant`: this mesh has one address for all of its capabilities.
-///
-/// # Errors
-/// `Invalid` when it names one.
-pub fn no_tenant(tenant: &str) -> Result<(), Fault> {
-    let mut found = Found::default();
-    found.tenant(tenant);
     found.into_result()
 }
 
@@ -112,13 +97,6 @@ pub fn check_modes(request: &SendMessageRequest, input: &[String], output: &[Str
         return Err(unsupported(field, "none of them is given here".to_owned(), output));
     }
     Ok(())
-}
-
-/// Push notifications are not offered.
-#[must_use]
-pub fn no_push() -> Fault {
-    let text = "push notifications are not offered here: follow the task with SubscribeToTask or GetTask";
-    Fault::new(Kind::PushNotificationNotSupported, text)
 }
 
 fn check_message(message: &Message, found: &mut Found) {
@@ -203,12 +181,6 @@ impl Found {
     fn history_length(&mut self, field: &str, length: Option<i32>) {
         if length.is_some_and(|n| n < 0) {
             self.add(field, "must be 0 or more");
-        }
-    }
-
-    fn tenant(&mut self, tenant: &str) {
-        if !tenant.is_empty() {
-            self.add("tenant", "is not known here: leave it out");
         }
     }
 

@@ -33,6 +33,13 @@ impl Owner {
         }
     }
 
+    /// The same owner in the space of one agent of the mesh (a tenant, which is a node id); the mesh itself has the
+    /// empty name. What an owner has in one space is not seen from another.
+    #[must_use]
+    pub fn in_tenant(&self, tenant: &str) -> Owner {
+        if tenant.is_empty() { self.clone() } else { Owner(format!("{tenant}/{}", self.0)) }
+    }
+
     /// The canonical text.
     pub fn as_str(&self) -> &str {
         &self.0

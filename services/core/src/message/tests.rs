@@ -1,4 +1,4 @@
-use weft_proto::a2a::{SendMessageConfiguration, TaskPushNotificationConfig};
+use weft_proto::a2a::SendMessageConfiguration;
 
 use super::*;
 
@@ -58,7 +58,6 @@ fn each_broken_field_is_named_by_its_path() {
         |n| SendMessageConfiguration { history_length: Some(n), ..SendMessageConfiguration::default() };
     assert_eq!(fields(|r| r.configuration = Some(length(-1))), ["configuration.historyLength"]);
     assert_eq!(fields(|r| r.configuration = Some(length(0))), [""; 0]);
-    assert_eq!(fields(|r| r.tenant = "acme".into()), ["tenant"]);
 }
 
 #[test]
@@ -69,16 +68,6 @@ fn all_broken_fields_are_named_at_once_and_their_number_is_bounded() {
     });
     assert_eq!(both, ["message.messageId", "message.parts"]);
     assert_eq!(fields(|r| message(r).parts = vec![Part::default(); 500]).len(), VIOLATIONS_MAX);
-}
-
-#[test]
-fn a_push_configuration_is_refused_as_unsupported_not_ignored() {
-    let mut request = request(vec![text("hello")]);
-    request.configuration = Some(SendMessageConfiguration {
-        task_push_notification_config: Some(TaskPushNotificationConfig::default()),
-        ..SendMessageConfiguration::default()
-    });
-    assert_eq!(admit(&request).unwrap_err().kind, Kind::PushNotificationNotSupported);
 }
 
 #[test]

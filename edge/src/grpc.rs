@@ -1,0 +1,48 @@
+//! The gRPC binding of A2A v1.0 §10 over the shared operations in [`crate::a2a`], with reflection and health.
+//!
+//! Service parameters are metadata under the names of the HTTP headers. A fault is a status with `google.rpc` details
+//! in `grpc-status-details-bin`. `grpc-timeout` bounds the call, never the work.
+
+mod deadline;
+mod early;
+mod service;
+
+use std::sync::Arc;
+
+use axum::{Router, middleware};
+use tonic::service::Routes;
+use weft_proto::a2a::a2a_service_server::A2aServiceServer;
+
+use crate::edge::{Edge, Refused};
+use service::Service;
+
+pub(crate) use early::{refused, unknown};
+
+/// Every gRPC service of the edge, by path.
+///
+/// # Errors
+/// When the schema cannot be offered by reflection.
+pub(crate) fn routes(edge: &Arc<Edge>) -> Result<Router, Refused> {
+    let bytes_max = edge.body_bytes_max();
+    let service = A2aServiceServer::new(Service::new(Arc::clone(edge)))
+        .max_decoding_message_size(bytes_max)
+        .max_encoding_message_size(usize::MAX);
+    let (health, watched) = tonic_health::server::health_reporter();
+    let stopping = edge.env().stop().clone();
+    edge.env().spawn(async move {
+        health.set_serving::<A2aServiceServer<Service>>().await;
+        stopping.cancelled().await;
+        health.set_not_serving::<A2aServiceServer<Service>>().await;
+    });
+    let described = |builder: tonic_reflection::server::Builder<'static>| {
+        builder.register_encoded_file_descriptor_set(weft_proto::FILE_DESCRIPTOR_SET)
+    };
+    let unreadable = |error| Refused(format!("the schema cannot be offered by gRPC reflection: {error}"));
+    let reflection = tonic_reflection::server::Builder::configure();
+    let reflection = described(reflection).build_v1().map_err(unreadable)?;
+    let older = tonic_reflection::server::Builder::configure();
+    let older = described(older).build_v1alpha().map_err(unreadable)?;
+    let routes = Routes::new(service).add_service(watched).add_service(reflection).add_service(older);
+    let mended = middleware::map_response(move |answer| early::mend(answer, bytes_max));
+    Ok(routes.into_axum_router().reset_fallback().layer(mended))
+}
