@@ -1,0 +1,105 @@
+//! gRPC: the same messages in protobuf, over the same HTTP stack as everything else.
+
+use std::task::{Context, Poll};
+
+use futures::future::BoxFuture;
+use futures::{StreamExt, stream};
+use http::uri::PathAndQuery;
+use http::{HeaderMap, Request, Response, Uri};
+use http_body_util::BodyExt;
+use tonic::client::Grpc;
+use tonic::metadata::MetadataMap;
+use tonic::{Extensions, Status};
+use tonic_prost::ProstCodec;
+use tower::BoxError;
+use weft_proto::a2a::StreamResponse;
+
+use super::{Opened, Wire};
+use crate::call::{Answer, access_token};
+use crate::error::Why;
+use crate::fault;
+use crate::follow::Event;
+use crate::operation::Operation;
+
+const SERVICE: &str = "lf.a2a.v1.A2AService";
+
+impl Wire {
+    pub(super) async fn grpc_unary<O: Operation>(
+        &self,
+        request: O::Request,
+        headers: HeaderMap,
+    ) -> Result<Answer<O::Answer>, Why> {
+        let mut grpc = self.grpc()?;
+        grpc.ready().await.map_err(|error| Why::Unreachable(error.to_string()))?;
+        let codec = ProstCodec::<O::Request, O::Answer>::default();
+        let response = grpc.unary(with(request, headers), path::<O>()?, codec).await;
+        let response = response.map_err(|status| fault::of_grpc(&status, O::ABOUT))?;
+        let (metadata, body, _) = response.into_parts();
+        Ok(Answer::new(body, &metadata.into_headers()))
+    }
+
+    pub(super) async fn grpc_stream<O: Operation<Answer = StreamResponse>>(
+        &self,
+        request: O::Request,
+        headers: HeaderMap,
+    ) -> Result<Opened, Why> {
+        let mut grpc = self.grpc()?;
+        grpc.ready().await.map_err(|error| Why::Unreachable(error.to_string()))?;
+        let codec = ProstCodec::<O::Request, StreamResponse>::default();
+        let response = grpc.server_streaming(with(request, headers), path::<O>()?, codec).await;
+        let response = response.map_err(|status| fault::of_grpc(&status, O::ABOUT))?;
+        let (metadata, body, _) = response.into_parts();
+        let access_token = access_token(&metadata.into_headers());
+        // The channel's own keep-alive finds out whether the agent is still there: gRPC has no comments to send.
+        let events = stream::unfold(Some(body), |body| async move {
+            let mut body = body?;
+            let next = match body.next().await? {
+                Ok(body) => Ok(Event { id: None, body }),
+                Err(status) => Err(fault::of_grpc(&status, O::ABOUT)),
+            };
+            let rest = next.is_ok().then_some(body);
+            Some((next, rest))
+        });
+        Ok(Opened { events: Box::pin(events), access_token })
+    }
+
+    fn grpc(&self) -> Result<Grpc<Channel>, Why> {
+        let unusable = |error| Why::Unusable(format!("{} is no gRPC address: {error}", self.interface.url));
+        let origin = self.interface.url.as_str().trim_end_matches('/').parse::<Uri>().map_err(unusable)?;
+        let grpc = Grpc::with_origin(Channel(self.shared.http.two().clone()), origin);
+        Ok(grpc.max_decoding_message_size(self.shared.limits.answer_bytes_max))
+    }
+}
+
+fn path<O: Operation>() -> Result<PathAndQuery, Why> {
+    let path = format!("/{SERVICE}/{}", O::NAME);
+    path.parse().map_err(|error| Why::Unusable(format!("{path} is no path: {error}")))
+}
+
+fn with<R>(request: R, headers: HeaderMap) -> tonic::Request<R> {
+    tonic::Request::from_parts(MetadataMap::from_headers(headers), Extensions::default(), request)
+}
+
+/// tonic's calls on the client's own HTTP stack. Each request here is one message, so that its body is read first.
+#[derive(Clone)]
+struct Channel(reqwest::Client);
+
+impl tower::Service<Request<tonic::body::Body>> for Channel {
+    type Response = Response<reqwest::Body>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<tonic::body::Body>) -> Self::Future {
+        let client = self.0.clone();
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await.map_err(|status: Status| BoxError::from(status))?.to_bytes();
+            let request = reqwest::Request::try_from(Request::from_parts(parts, body))?;
+            Ok(client.execute(request).await?.into())
+        })
+    }
+}

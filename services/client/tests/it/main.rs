@@ -1,0 +1,10 @@
+//! The client against agents that behave well, badly, and not at all.
+#![allow(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
+
+mod cards;
+mod grpc;
+mod jsonrpc;
+mod rest;
+mod streams;
+mod waits;
+mod world;
