@@ -1,6 +1,9 @@
 //! Server-sent events, read with bounds (WHATWG HTML §9.2.6): only `data` counts, one event an empty line.
 
-/// An event is larger than this many bytes.
+/// What stands on a line before its data.
+const FIELD: &str = "data: ";
+
+/// An event or a line is larger than this many bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooLarge {
     pub(crate) bytes_max: usize,
@@ -41,7 +44,8 @@ impl Frames {
         self.buffer.extend_from_slice(chunk);
     }
 
-    /// The data of the next whole event; `None` when more bytes are needed.
+    /// The data of the next whole event; `None` when more bytes are needed. What is too large does not depend on where
+    /// the chunks were cut: data over the bound, and a line that could not be kept whole.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>, TooLarge> {
         loop {
             self.skip_lf();
@@ -49,10 +53,12 @@ impl Frames {
             let mut unseen = rest[self.seen..].iter();
             let Some(end) = unseen.position(|byte| matches!(byte, b'\n' | b'\r')) else {
                 self.seen = rest.len();
-                let open = rest.len() + self.data.len();
-                return if open > self.event_bytes_max { Err(self.too_large()) } else { Ok(None) };
+                return if self.fits(rest.len()) { Ok(None) } else { Err(self.too_large()) };
             };
             let end = std::mem::take(&mut self.seen) + end;
+            if !self.fits(end) {
+                return Err(self.too_large());
+            }
             self.after_cr = rest[end] == b'\r';
             let line = self.at..self.at + end;
             self.at += end + 1;
@@ -61,7 +67,8 @@ impl Frames {
                     return Ok(Some(std::mem::take(&mut self.data)));
                 }
             } else if let Some(value) = value_of(&self.buffer[line]) {
-                if self.data.len() + value.len() > self.event_bytes_max {
+                let line_break = usize::from(self.has_data);
+                if self.data.len() + line_break + value.len() > self.event_bytes_max {
                     return Err(self.too_large());
                 }
                 if std::mem::replace(&mut self.has_data, true) {
@@ -70,6 +77,11 @@ impl Frames {
                 self.data.extend_from_slice(value);
             }
         }
+    }
+
+    /// Whether a line of this many bytes may hold an event's data.
+    fn fits(&self, line: usize) -> bool {
+        line <= self.event_bytes_max.saturating_add(FIELD.len())
     }
 
     fn too_large(&self) -> TooLarge {
@@ -130,8 +142,25 @@ mod tests {
 
     #[test]
     fn a_line_or_an_event_over_the_bound_is_refused_before_it_is_whole() {
-        assert_eq!(read(&["data: 123456"], 10), Err(TooLarge { bytes_max: 10 }));
-        assert_eq!(read(&["data: 12345\ndata: 12345\ndata: 1"], 10), Err(TooLarge { bytes_max: 10 }));
+        assert_eq!(read(&["data: 12345678901"], 10), Err(TooLarge { bytes_max: 10 }));
+        assert_eq!(read(&[": a long comment!"], 10), Err(TooLarge { bytes_max: 10 }));
+        assert_eq!(read(&["data: 12345\ndata: 12345\n"], 10), Err(TooLarge { bytes_max: 10 }));
         assert_eq!(read(&["x: y\n".repeat(100).as_str(), "data: 12345\n\n"], 11).unwrap(), ["12345"]);
+    }
+
+    #[test]
+    fn what_is_too_large_does_not_depend_on_the_cuts() {
+        let texts = [
+            ("data: 1234567890\n\n", true),
+            ("data: 12345\nid: 1\ndata: 1234\n\n", true),
+            ("data: 12345\n: comment more\n\n", true),
+            ("data: 12345\ndata: 12345\n\n", false),
+            ("data: 1\n: a longer comment\n\n", false),
+        ];
+        for (text, fits) in texts {
+            for cut in 0..text.len() {
+                assert_eq!(read(&[&text[..cut], &text[cut..]], 10).is_ok(), fits, "{text:?} cut at {cut}");
+            }
+        }
     }
 }
