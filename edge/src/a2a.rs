@@ -80,6 +80,7 @@ pub(crate) async fn handle(
         Call::SubscribeToTask(request) => Reply::Stream(subscribe::subscribe(&scope, request).await?),
         Call::CreatePushConfig(request) => Reply::PushConfig(push::create(&scope, request).await?),
         Call::GetPushConfig(request) => Reply::PushConfig(push::get(&scope, request).await?),
+        Call::FirstPushConfig(request) => Reply::PushConfig(push::first(&scope, request).await?),
         Call::ListPushConfigs(request) => Reply::PushConfigs(push::list(&scope, request).await?),
         Call::DeletePushConfig(request) => {
             push::delete(&scope, request).await?;

@@ -5,13 +5,17 @@
 
 mod deadline;
 mod early;
+mod legacy;
+mod run;
 mod service;
+mod take;
 
 use std::sync::Arc;
 
 use axum::{Router, middleware};
 use tonic::service::Routes;
 use weft_proto::a2a::a2a_service_server::A2aServiceServer;
+use weft_proto::a2a_v03::a2a_service_server::A2aServiceServer as LegacyServer;
 
 use crate::edge::{Edge, Refused};
 use service::Service;
@@ -25,6 +29,9 @@ pub(crate) use early::{refused, unknown};
 pub(crate) fn routes(edge: &Arc<Edge>) -> Result<Router, Refused> {
     let bytes_max = edge.body_bytes_max();
     let service = A2aServiceServer::new(Service::new(Arc::clone(edge)))
+        .max_decoding_message_size(bytes_max)
+        .max_encoding_message_size(usize::MAX);
+    let legacy = LegacyServer::new(legacy::Service::new(Arc::clone(edge)))
         .max_decoding_message_size(bytes_max)
         .max_encoding_message_size(usize::MAX);
     let (health, watched) = tonic_health::server::health_reporter();
@@ -42,7 +49,11 @@ pub(crate) fn routes(edge: &Arc<Edge>) -> Result<Router, Refused> {
     let reflection = described(reflection).build_v1().map_err(unreadable)?;
     let older = tonic_reflection::server::Builder::configure();
     let older = described(older).build_v1alpha().map_err(unreadable)?;
-    let routes = Routes::new(service).add_service(watched).add_service(reflection).add_service(older);
+    let routes = Routes::new(service)
+        .add_service(legacy)
+        .add_service(watched)
+        .add_service(reflection)
+        .add_service(older);
     let mended = middleware::map_response(move |answer| early::mend(answer, bytes_max));
     Ok(routes.into_axum_router().reset_fallback().layer(mended))
 }

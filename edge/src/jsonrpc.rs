@@ -1,4 +1,5 @@
-//! `POST /a2a`: the JSON-RPC binding of A2A v1.0 §9 over the shared operations in [`crate::a2a`].
+//! `POST /a2a`: the JSON-RPC binding of A2A v1.0 §9, and of v0.3 beside it, over the shared operations in
+//! [`crate::a2a`].
 //!
 //! Every answer is a JSON-RPC object, whatever went wrong. HTTP 200 carries answers and faults of calls; other statuses
 //! say that the call never got as far: 403 (host, origin), 413, 415, 408 (body), 429 (rate, room).
@@ -140,6 +141,7 @@ async fn call(
         None => return unanswered(),
     };
     let work = run(edge, arrived, dialect, operation, envelope, id);
+    let work = async { work.await.map_err(|fault| dialect.refusal(fault)) };
     let outcome = observe::call(edge, Binding::JsonRpc, operation, &arrived.headers, began, work).await;
     match (outcome, envelope.id) {
         (_, None) => unanswered(),
@@ -155,7 +157,7 @@ async fn run(
     operation: Operation,
     envelope: &Envelope<'_>,
     id: Id<'_>,
-) -> Result<Response<Body>, Refusal> {
+) -> Result<Response<Body>, Fault> {
     let caller = Caller::of(&arrived.headers)?;
     let mut call = dialect.read(operation, params(envelope)?)?.at(&arrived.tenant)?;
     if let (Call::SendMessage(request), None) = (&mut call, envelope.id) {
@@ -185,14 +187,10 @@ fn begin_result(id: Id<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(br#","result":"#);
 }
 
-fn answered(id: Id<'_>, dialect: Dialect, reply: &Reply) -> Result<Response<Body>, Refusal> {
+fn answered(id: Id<'_>, dialect: Dialect, reply: &Reply) -> Result<Response<Body>, Fault> {
     let mut out = Vec::with_capacity(1_024);
     begin_result(id, &mut out);
-    match reply {
-        // A JSON-RPC result that says nothing is null.
-        Reply::Deleted => out.extend_from_slice(b"null"),
-        reply => dialect.write(reply, &mut out)?,
-    }
+    dialect.write(reply, &mut out)?;
     out.push(b'}');
     Ok(json_answer(out))
 }

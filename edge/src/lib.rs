@@ -41,6 +41,7 @@ mod serve;
 mod settings;
 mod sse;
 mod upstreams;
+mod v03;
 
 pub use edge::Refused;
 pub use router::router;

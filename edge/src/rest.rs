@@ -62,12 +62,21 @@ async fn call(
 ) -> Result<Response<Body>, Refusal> {
     // Held until the answer is there; a stream then holds a permit of its own.
     let _permit = edge.limits().rate(peer_of(&parts.extensions)).and_then(|()| edge.limits().call())?;
-    let work = run(edge, parts, route, body);
+    let spoken = if route.legacy { Version::V03 } else { Version::V1 };
+    let dialect = Dialect::of(spoken, &parts.headers);
+    let work =
+        async { run(edge, parts, route, dialect, body).await.map_err(|refusal| dialect.refusal(refusal)) };
     observe::call(edge, Binding::Http, route.operation, &parts.headers, began, work).await
 }
 
-async fn run(edge: &Arc<Edge>, parts: &Parts, route: &Route, body: Body) -> Result<Response<Body>, Refusal> {
-    let dialect = dialect(edge, parts, route)?;
+async fn run(
+    edge: &Arc<Edge>,
+    parts: &Parts,
+    route: &Route,
+    dialect: Dialect,
+    body: Body,
+) -> Result<Response<Body>, Refusal> {
+    check_version(edge, parts, route)?;
     let caller = Caller::of(&parts.headers)?;
     let body = if parts.method == Method::POST {
         check_content(&parts.headers)?;
@@ -85,7 +94,7 @@ async fn run(edge: &Arc<Edge>, parts: &Parts, route: &Route, body: Body) -> Resu
         Reply::Stream(stream) => streamed(dialect, stream),
         reply => {
             let mut out = Vec::with_capacity(1_024);
-            dialect.write(&reply, &mut out)?;
+            dialect.write(reply, &mut out)?;
             answer::json(StatusCode::OK, &parts.headers, out)
         }
     };
@@ -93,8 +102,8 @@ async fn run(edge: &Arc<Edge>, parts: &Parts, route: &Route, body: Body) -> Resu
     Ok(answer)
 }
 
-/// The shapes of a call: the path decides, and the version that the caller says must not contradict it.
-fn dialect(edge: &Edge, parts: &Parts, route: &Route) -> Result<Dialect, Fault> {
+/// The path decides about the version, and what the caller says must not contradict it.
+fn check_version(edge: &Edge, parts: &Parts, route: &Route) -> Result<(), Fault> {
     let spoken = edge.spoken();
     let said = Version::said(&parts.headers, parts.uri.query(), spoken)?;
     let here = if route.legacy { Version::V03 } else { Version::V1 };
@@ -102,7 +111,7 @@ fn dialect(edge: &Edge, parts: &Parts, route: &Route) -> Result<Dialect, Fault> 
         let asked = said.unwrap_or(here);
         return Err(caller::not_spoken_here(asked, here, spoken));
     }
-    Ok(Dialect::of(here))
+    Ok(())
 }
 
 fn not_here(missing: Missing) -> Refusal {
@@ -140,7 +149,7 @@ fn streamed(dialect: Dialect, stream: Stream) -> Response<Body> {
         let event = stream.next().await?;
         let frame = event.and_then(|event| framed(dialect, event)).unwrap_or_else(|fault| {
             let mut frame = sse::begin(None, None);
-            frame.extend_from_slice(&Refusal::from(fault).body());
+            frame.extend_from_slice(&dialect.refusal(fault.into()).body());
             sse::end(frame)
         });
         Some((frame, stream))
@@ -150,6 +159,6 @@ fn streamed(dialect: Dialect, stream: Stream) -> Response<Body> {
 
 fn framed(dialect: Dialect, event: TaskEvent) -> Result<Bytes, Fault> {
     let mut frame = sse::begin(Some(event.seq), None);
-    dialect.write_event(&event.body.unwrap_or_default(), &mut frame)?;
+    dialect.write_event(event.body.unwrap_or_default(), &mut frame)?;
     Ok(sse::end(frame))
 }

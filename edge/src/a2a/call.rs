@@ -22,6 +22,8 @@ pub(crate) enum Call {
     SubscribeToTask(SubscribeToTaskRequest),
     CreatePushConfig(TaskPushNotificationConfig),
     GetPushConfig(GetTaskPushNotificationConfigRequest),
+    /// The first configuration of a task, which callers of v0.3 get without knowing its id.
+    FirstPushConfig(ListTaskPushNotificationConfigsRequest),
     ListPushConfigs(ListTaskPushNotificationConfigsRequest),
     DeletePushConfig(DeleteTaskPushNotificationConfigRequest),
     GetExtendedAgentCard(GetExtendedAgentCardRequest),
@@ -81,6 +83,7 @@ impl Call {
             | Call::CreatePushConfig(_)
             | Call::GetPushConfig(_)
             | Call::ListPushConfigs(_)
+            | Call::FirstPushConfig(_)
             | Call::DeletePushConfig(_)
             | Call::GetExtendedAgentCard(_) => Ok(()),
         };
@@ -97,7 +100,7 @@ impl Call {
             Call::SubscribeToTask(request) => &request.tenant,
             Call::CreatePushConfig(request) => &request.tenant,
             Call::GetPushConfig(request) => &request.tenant,
-            Call::ListPushConfigs(request) => &request.tenant,
+            Call::ListPushConfigs(request) | Call::FirstPushConfig(request) => &request.tenant,
             Call::DeletePushConfig(request) => &request.tenant,
             Call::GetExtendedAgentCard(request) => &request.tenant,
         }
@@ -112,7 +115,7 @@ impl Call {
             Call::SubscribeToTask(request) => &mut request.tenant,
             Call::CreatePushConfig(request) => &mut request.tenant,
             Call::GetPushConfig(request) => &mut request.tenant,
-            Call::ListPushConfigs(request) => &mut request.tenant,
+            Call::ListPushConfigs(request) | Call::FirstPushConfig(request) => &mut request.tenant,
             Call::DeletePushConfig(request) => &mut request.tenant,
             Call::GetExtendedAgentCard(request) => &mut request.tenant,
         }
@@ -140,7 +143,9 @@ impl Call {
             Call::CancelTask(request) => named("id", &mut request.id, task_id)?,
             Call::SubscribeToTask(request) => named("id", &mut request.id, task_id)?,
             Call::CreatePushConfig(request) => named("taskId", &mut request.task_id, task_id)?,
-            Call::ListPushConfigs(request) => named("taskId", &mut request.task_id, task_id)?,
+            Call::ListPushConfigs(request) | Call::FirstPushConfig(request) => {
+                named("taskId", &mut request.task_id, task_id)?
+            }
             Call::GetPushConfig(request) => {
                 named("taskId", &mut request.task_id, task_id)?;
                 named("id", &mut request.id, config_id)?;
@@ -168,7 +173,7 @@ impl Call {
             Call::SubscribeToTask(request) => &request.id,
             Call::CreatePushConfig(request) => &request.task_id,
             Call::GetPushConfig(request) => &request.task_id,
-            Call::ListPushConfigs(request) => &request.task_id,
+            Call::ListPushConfigs(request) | Call::FirstPushConfig(request) => &request.task_id,
             Call::DeletePushConfig(request) => &request.task_id,
             Call::ListTasks(_) | Call::GetExtendedAgentCard(_) => return None,
         };

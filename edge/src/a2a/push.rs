@@ -56,6 +56,16 @@ pub(super) async fn list(
     Ok(page)
 }
 
+/// Answers the first configuration of a task.
+pub(super) async fn first(
+    scope: &Scope<'_>,
+    request: ListTaskPushNotificationConfigsRequest,
+) -> Result<TaskPushNotificationConfig, Fault> {
+    let task_id = request.task_id.clone();
+    let page = list(scope, request).await?;
+    page.configs.into_iter().next().ok_or_else(|| Fault::task_not_found(&task_id))
+}
+
 /// Removes a configuration; one that is not there is removed already.
 pub(super) async fn delete(
     scope: &Scope<'_>,

@@ -21,6 +21,8 @@ pub(crate) enum Refusal {
     Method(String),
     /// The operation failed.
     Fault(Fault),
+    /// The operation failed, and the caller knows the codes of v0.3.
+    Old(Fault),
 }
 
 impl From<Fault> for Refusal {
@@ -64,13 +66,13 @@ impl Refusal {
                     if shown.contains('/') { ": names are those of A2A 1.0, like SendMessage" } else { "" };
                 format!("no method {shown}{remedy}").into()
             }
-            Refusal::Fault(fault) => fault.message.as_str().into(),
+            Refusal::Fault(fault) | Refusal::Old(fault) => fault.message.as_str().into(),
         }
     }
 
     fn details(&self) -> Vec<Detail<'_>> {
         match self {
-            Refusal::Fault(fault) => details::of(fault),
+            Refusal::Fault(fault) | Refusal::Old(fault) => details::of(fault),
             _ => vec![Detail::ErrorInfo { reason: self.reason(), domain: WEFT_DOMAIN, metadata: None }],
         }
     }
@@ -82,7 +84,7 @@ impl Refused for Refusal {
             Refusal::Parse => "PARSE_ERROR",
             Refusal::Request(_) => "INVALID_REQUEST",
             Refusal::Method(_) => "METHOD_NOT_FOUND",
-            Refusal::Fault(fault) => fault.kind.row().reason,
+            Refusal::Fault(fault) | Refusal::Old(fault) => fault.kind.row().reason,
         }
     }
 
@@ -92,6 +94,7 @@ impl Refused for Refusal {
             Refusal::Request(_) => -32600,
             Refusal::Method(_) => -32601,
             Refusal::Fault(fault) => fault.kind.row().jsonrpc,
+            Refusal::Old(fault) => weft_v03::fault::code(fault.kind),
         }
     }
 }

@@ -10,7 +10,6 @@ use weft_proto::weft::TaskEvent;
 use super::begin_result;
 use super::dialect::Dialect;
 use super::envelope::Id;
-use super::error::Refusal;
 use crate::a2a::Stream;
 use crate::sse;
 
@@ -22,7 +21,7 @@ pub(super) fn answer(id: Id<'_>, dialect: Dialect, stream: Stream) -> Response<B
         let event = stream.next().await?;
         let frame = event.and_then(|event| framed(Id::of(&id), dialect, event)).unwrap_or_else(|fault| {
             let mut frame = sse::begin(None, None);
-            frame.extend_from_slice(&Refusal::from(fault).envelope(Id::of(&id)));
+            frame.extend_from_slice(&dialect.refusal(fault).envelope(Id::of(&id)));
             sse::end(frame)
         });
         Some((frame, (stream, id)))

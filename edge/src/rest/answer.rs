@@ -19,12 +19,14 @@ pub(crate) struct Refusal {
     status: StatusCode,
     fault: Fault,
     allow: Option<&'static str>,
+    /// The caller knows the form of v0.3.
+    old: bool,
 }
 
 impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Refusal {
         let status = StatusCode::from_u16(fault.kind.row().http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Refusal { status, fault, allow: None }
+        Refusal { status, fault, allow: None, old: false }
     }
 }
 
@@ -43,16 +45,24 @@ impl Refused for Refusal {
 impl Refusal {
     /// Under a status that is not the one of the fault's kind.
     pub(crate) fn under(status: StatusCode, fault: Fault) -> Refusal {
-        Refusal { status, fault, allow: None }
+        Refusal { status, fault, allow: None, old: false }
     }
 
     /// The path is there for other methods.
     pub(super) fn method(allow: &'static str, fault: Fault) -> Refusal {
-        Refusal { status: StatusCode::METHOD_NOT_ALLOWED, fault, allow: Some(allow) }
+        Refusal { status: StatusCode::METHOD_NOT_ALLOWED, fault, allow: Some(allow), old: false }
+    }
+
+    /// The same for a caller of v0.3, in its words.
+    pub(super) fn old(self, worded: impl FnOnce(Fault) -> Fault) -> Refusal {
+        Refusal { fault: worded(self.fault), old: true, ..self }
     }
 
     /// The body: `google.rpc.Status` as AIP-193 writes it over HTTP.
     pub(super) fn body(&self) -> Vec<u8> {
+        if self.old {
+            return weft_v03::rest::error(&self.fault, &details::of(&self.fault));
+        }
         let error = Error {
             code: self.status.as_u16(),
             status: name_of(self.fault.kind.row().grpc),

@@ -16,4 +16,5 @@ mod send;
 mod store;
 mod streams;
 mod traces;
+mod v03;
 mod world;
