@@ -1,5 +1,9 @@
 //! The members of each object, all of which may be missing; nothing is judged here.
 
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use weft_proto::wkt::{Struct, Timestamp, Value};
 
@@ -7,9 +11,30 @@ use weft_proto::wkt::{Struct, Timestamp, Value};
 macro_rules! forms {
     ($($name:ident { $($(#[$attribute:meta])* $field:ident: $kind:ty,)* })*) => {$(
         #[derive(Debug, Default, Deserialize)]
-        #[serde(default, rename_all = "camelCase")]
+        #[serde(default, rename_all = "camelCase", remote = "Self")]
         pub(super) struct $name {
             $($(#[$attribute])* pub(super) $field: Option<$kind>,)*
+        }
+
+        // What serde derives would take a list of the members as well.
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<$name, D::Error> {
+                struct Object;
+
+                impl<'de> Visitor<'de> for Object {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<$name, A::Error> {
+                        $name::deserialize(MapAccessDeserializer::new(map))
+                    }
+                }
+
+                reader.deserialize_map(Object)
+            }
         }
     )*};
 }
