@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use reqwest::Url;
 use weft_proto::a2a::{AgentCard, AgentInterface};
+
+use crate::http::Url;
 
 /// A binding of A2A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

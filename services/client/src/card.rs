@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use reqwest::Url;
 use serde_json::Value;
 use weft_proto::a2a::AgentCard;
 
@@ -13,7 +12,7 @@ use crate::client::Shared;
 use crate::credentials::web;
 use crate::error::{Error, Why};
 use crate::fault::{self, About};
-use crate::http::{Outgoing, read};
+use crate::http::{Outgoing, Url, read};
 use crate::operation::Answered;
 
 /// Where a card lies, newest place first.
@@ -100,6 +99,22 @@ impl Cards {
             known.pop_front();
         }
     }
+}
+
+/// A public document that is no card.
+pub(crate) async fn document(shared: &Shared, url: &str) -> Result<Bytes, Why> {
+    let url = web(url).ok_or_else(|| Why::Unusable(format!("{url} is no http or https address")))?;
+    let within = shared.limits.card;
+    let fetched = tokio::time::timeout(within, async {
+        let outgoing = Outgoing { method: Method::GET, url, headers: HeaderMap::new(), body: Bytes::new() };
+        let response = shared.http.exchange(outgoing).await?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = read(response, "the document", shared.limits.card_bytes_max).await?;
+        if status.is_success() { Ok(body) } else { Err(fault::of_http(status, &headers, &body, About::Card)) }
+    });
+    fetched
+        .await
+        .unwrap_or_else(|_| Err(Why::TimedOut(format!("no document within {} ms", within.as_millis()))))
 }
 
 fn under(base: &Url) -> Vec<Url> {

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::agent::Agent;
 use crate::binding::{self, Binding, Version};
-use crate::card::{Card, Cards};
+use crate::card::{self, Card, Cards};
 use crate::credentials::{Credentials, Origins, origin};
 use crate::error::{Error, Why};
 use crate::http::Http;
@@ -56,6 +58,14 @@ impl Client {
     /// When there is none, or it is over its limit, or no card.
     pub async fn card(&self, url: &str) -> Result<Arc<Card>, Error> {
         self.shared.cards.get(&self.shared, url).await
+    }
+
+    /// A public document, such as a key set; with the bounds of a card, and like a card without credentials.
+    ///
+    /// # Errors
+    /// When there is none, or it is over its limit.
+    pub async fn document(&self, url: &str) -> Result<Bytes, Error> {
+        Ok(card::document(&self.shared, url).await?)
     }
 
     /// The agent at `url`, spoken to over the first of the bindings in `prefer` that it has, or over the one its card

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::Url;
 
 use crate::error::Why;
+use crate::http::Url;
 
 type Provider = dyn Fn(String) -> BoxFuture<'static, Result<HeaderMap, String>> + Send + Sync;
 

@@ -141,7 +141,7 @@ fn transport(status: &Status) -> Option<Why> {
     let mut cause = std::error::Error::source(status);
     let broken = cause.is_some();
     while let Some(error) = cause {
-        if let Some(error) = error.downcast_ref::<reqwest::Error>() {
+        if let Some(error) = error.downcast_ref::<crate::http::HttpError>() {
             return Some(crate::http::why(error));
         }
         cause = error.source();

@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, Method, StatusCode, header};
-use reqwest::{Response, Url, redirect};
+use http::{HeaderMap, Method, Request, StatusCode, header};
+use reqwest::redirect;
 use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
 
 use crate::credentials::origin;
 use crate::error::Why;
+
+/// What the rest of the crate sees of the HTTP library.
+pub(crate) use reqwest::{Body, Error as HttpError, Response, Url};
 
 /// Redirects within one origin that are followed.
 const REDIRECTS_MAX: usize = 3;
@@ -58,13 +61,17 @@ impl Http {
             .http2_keep_alive_timeout(Duration::from_secs(10))
             .http2_keep_alive_while_idle(true);
         let unusable =
-            |error: reqwest::Error| Why::Unusable(format!("cannot make an HTTP client: {}", chain(&error)));
+            |error: HttpError| Why::Unusable(format!("cannot make an HTTP client: {}", chain(&error)));
         Ok(Http { any: builder().build().map_err(unusable)?, two: two.build().map_err(unusable)? })
     }
 
-    /// For gRPC.
-    pub(crate) fn two(&self) -> &reqwest::Client {
-        &self.two
+    /// Makes one exchange over HTTP/2, the trailers kept; for gRPC.
+    pub(crate) async fn exchange_two(
+        &self,
+        request: Request<Bytes>,
+    ) -> Result<http::Response<Body>, HttpError> {
+        let request = reqwest::Request::try_from(request)?;
+        Ok(self.two.execute(request).await?.into())
     }
 
     /// Makes the exchange. A 307 or 308 within the same origin is followed, and for GET a 301, 302 and 303 too; any
@@ -131,7 +138,7 @@ pub(crate) fn may_be_json(media_type: &str) -> bool {
 }
 
 /// What an HTTP error means for the call.
-pub(crate) fn why(error: &reqwest::Error) -> Why {
+pub(crate) fn why(error: &HttpError) -> Why {
     if error.is_connect() {
         Why::Unreachable(chain(error))
     } else if error.is_timeout() {

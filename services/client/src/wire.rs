@@ -10,7 +10,6 @@ use std::sync::atomic::AtomicBool;
 
 use futures::stream::BoxStream;
 use http::HeaderMap;
-use reqwest::Url;
 use weft_proto::a2a::StreamResponse;
 
 use crate::binding::{Binding, Interface};
@@ -19,6 +18,7 @@ use crate::client::Shared;
 use crate::credentials::origin;
 use crate::error::Why;
 use crate::follow::Event;
+use crate::http::Url;
 use crate::operation::Operation;
 
 /// The way to one interface of one agent.

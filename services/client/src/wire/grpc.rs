@@ -19,6 +19,7 @@ use crate::call::{Answer, access_token};
 use crate::error::Why;
 use crate::fault;
 use crate::follow::Event;
+use crate::http::Http;
 use crate::operation::Operation;
 
 const SERVICE: &str = "lf.a2a.v1.A2AService";
@@ -66,7 +67,7 @@ impl Wire {
     fn grpc(&self) -> Result<Grpc<Channel>, Why> {
         let unusable = |error| Why::Unusable(format!("{} is no gRPC address: {error}", self.interface.url));
         let origin = self.interface.url.as_str().trim_end_matches('/').parse::<Uri>().map_err(unusable)?;
-        let grpc = Grpc::with_origin(Channel(self.shared.http.two().clone()), origin);
+        let grpc = Grpc::with_origin(Channel(self.shared.http.clone()), origin);
         Ok(grpc.max_decoding_message_size(self.shared.limits.answer_bytes_max))
     }
 }
@@ -82,10 +83,10 @@ fn with<R>(request: R, headers: HeaderMap) -> tonic::Request<R> {
 
 /// tonic's calls on the client's own HTTP stack. Each request here is one message, so that its body is read first.
 #[derive(Clone)]
-struct Channel(reqwest::Client);
+struct Channel(Http);
 
 impl tower::Service<Request<tonic::body::Body>> for Channel {
-    type Response = Response<reqwest::Body>;
+    type Response = Response<crate::http::Body>;
     type Error = BoxError;
     type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
 
@@ -94,12 +95,11 @@ impl tower::Service<Request<tonic::body::Body>> for Channel {
     }
 
     fn call(&mut self, request: Request<tonic::body::Body>) -> Self::Future {
-        let client = self.0.clone();
+        let http = self.0.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();
             let body = body.collect().await.map_err(|status: Status| BoxError::from(status))?.to_bytes();
-            let request = reqwest::Request::try_from(Request::from_parts(parts, body))?;
-            Ok(client.execute(request).await?.into())
+            Ok(http.exchange_two(Request::from_parts(parts, body)).await?)
         })
     }
 }

@@ -13,7 +13,7 @@ use super::{Opened, Wire, stream};
 use crate::call::Answer;
 use crate::error::Why;
 use crate::fault::{self, About, METHOD_NOT_FOUND, RpcError};
-use crate::http::{Outgoing, may_be_json, media_type, read};
+use crate::http::{Outgoing, Response, may_be_json, media_type, read};
 use crate::operation::{Answered, Operation};
 
 #[derive(Serialize)]
@@ -61,7 +61,7 @@ impl Wire {
         request: &O::Request,
         headers: HeaderMap,
         streamed: bool,
-    ) -> Result<reqwest::Response, Why> {
+    ) -> Result<Response, Why> {
         let unusable =
             |error: &dyn std::fmt::Display| Why::Unusable(format!("cannot write the request: {error}"));
         let params = json::encode_string(request).map_err(|error| unusable(&error))?;
@@ -90,7 +90,7 @@ impl Wire {
         params: &RawValue,
         headers: &HeaderMap,
         streamed: bool,
-    ) -> Result<reqwest::Response, Why> {
+    ) -> Result<Response, Why> {
         let envelope = Envelope { jsonrpc: "2.0", id: 1, method, params };
         let body = serde_json::to_vec(&envelope)
             .map_err(|error| Why::Unusable(format!("cannot write the request: {error}")))?;
@@ -106,7 +106,7 @@ impl Wire {
     }
 }
 
-fn streams(response: &reqwest::Response) -> bool {
+fn streams(response: &Response) -> bool {
     media_type(response.headers()) == "text/event-stream"
 }
 

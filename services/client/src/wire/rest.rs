@@ -2,14 +2,13 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use reqwest::Url;
 use weft_proto::a2a::StreamResponse;
 
 use super::{Opened, Wire, stream};
 use crate::call::Answer;
 use crate::error::Why;
 use crate::fault::{self, About};
-use crate::http::{Outgoing, may_be_json, media_type, read};
+use crate::http::{Outgoing, Response, Url, may_be_json, media_type, read};
 use crate::operation::{Answered, Operation, Rest};
 
 const UNARY: HeaderValue = HeaderValue::from_static("application/a2a+json, application/json");
@@ -88,7 +87,7 @@ impl Wire {
         mut outgoing: Outgoing,
         headers: HeaderMap,
         accept: HeaderValue,
-    ) -> Result<reqwest::Response, Why> {
+    ) -> Result<Response, Why> {
         outgoing.headers = headers;
         outgoing.headers.insert(header::ACCEPT, accept);
         if !outgoing.body.is_empty() {
@@ -98,7 +97,7 @@ impl Wire {
     }
 }
 
-fn is_wrong_method(response: &reqwest::Response) -> bool {
+fn is_wrong_method(response: &Response) -> bool {
     response.status() == StatusCode::METHOD_NOT_ALLOWED || response.status() == StatusCode::NOT_IMPLEMENTED
 }
 

@@ -1,7 +1,6 @@
 //! An answer that should be `text/event-stream`, turned into events.
 
 use futures::stream;
-use reqwest::Response;
 use weft_proto::a2a::StreamResponse;
 
 use super::Opened;
@@ -9,7 +8,7 @@ use crate::call::access_token;
 use crate::error::Why;
 use crate::fault::{self, About};
 use crate::follow::Event;
-use crate::http::{media_type, read, why};
+use crate::http::{Response, media_type, read, why};
 use crate::limits::Limits;
 use crate::sse::Reader;
 

@@ -4,8 +4,9 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use weft_chassis::settings::{Doc, Layers};
 
 use super::Failure;
+use super::remote::Remote;
 use super::store::StoreCommand;
-use super::tasks::{Outgoing, Remote, TasksCommand};
+use super::tasks::{Outgoing, TasksCommand};
 use crate::roles::Role;
 use crate::settings;
 
@@ -91,7 +92,8 @@ pub(super) enum ConfigCommand {
 }
 
 /// Short names of the settings that everybody uses: flag, setting.
-const SHORT: [(&str, &str); 3] = [("http", "edge.http"), ("data", "mesh.data"), ("fleet", "catalog.dir")];
+const SHORT: [(&str, &str); 4] =
+    [("http", "edge.http"), ("grpc", "edge.grpc"), ("data", "mesh.data"), ("fleet", "catalog.dir")];
 
 /// Commands that take settings.
 const CONFIGURED: [&str; 5] = ["up", "run", "node", "store", "config"];

@@ -10,8 +10,8 @@ use weft_seal::PublicKey;
 
 use super::Failure;
 use super::args::NodeArgs;
-use super::client::Client;
 use super::out::Out;
+use super::remote::document;
 use super::up::{init, read, stop_signal};
 use crate::mesh::{keys_in, trusting};
 
@@ -55,7 +55,7 @@ async fn mesh_keys(args: &NodeArgs) -> Result<Vec<PublicKey>, Failure> {
     let set = match &args.mesh_keys {
         Some(file) => std::fs::read_to_string(file)
             .map_err(|e| Failure::Usage(format!("--mesh-keys {}: cannot be read: {e}", file.display())))?,
-        None => Client::new(&args.mesh)?.get("/.well-known/jwks.json").await?,
+        None => document(&args.mesh, "/.well-known/jwks.json").await?,
     };
     keys_in(&set).map_err(Failure::Usage)
 }

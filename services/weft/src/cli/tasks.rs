@@ -2,33 +2,17 @@
 
 use clap::{Args, Subcommand};
 use futures::StreamExt;
+use weft_client::{Call, Follow};
 use weft_proto::a2a::{
     CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse, Message, Part, Role,
-    SendMessageConfiguration, SendMessageRequest, SendMessageResponse, StreamResponse,
-    SubscribeToTaskRequest, Task, TaskState, part::Content, send_message_response, stream_response::Payload,
+    SendMessageConfiguration, SendMessageRequest, StreamResponse, Task, TaskState, part::Content,
+    send_message_response, stream_response::Payload,
 };
 use weft_proto::wkt;
 
 use super::Failure;
-use super::client::Client;
 use super::out::{Out, state_word};
-
-/// Which mesh, and how to print.
-#[derive(Debug, Args)]
-pub(super) struct Remote {
-    /// Base URL of the mesh
-    #[arg(long, env = "WEFT_URL", default_value = "http://127.0.0.1:8420")]
-    url: String,
-    /// Print JSON instead of text
-    #[arg(long)]
-    json: bool,
-}
-
-impl Remote {
-    fn open(&self) -> Result<(Client, Out), Failure> {
-        Ok((Client::new(&self.url)?, Out::new(self.json)))
-    }
-}
+use super::remote::Remote;
 
 /// A message, from the command line.
 #[derive(Debug, Args)]
@@ -105,14 +89,13 @@ pub(super) enum TasksCommand {
 
 /// `weft card`.
 pub(super) async fn card(remote: Remote) -> Result<(), Failure> {
-    let (client, out) = remote.open()?;
-    let text = client.get("/.well-known/agent-card.json").await?;
+    let (out, found) = (remote.out(), remote.card().await?);
     if out.is_json() {
-        out.line(text.trim_end());
+        // All of it, the fields that nobody here knows too.
+        out.line(&found.raw.to_string());
         return Ok(());
     }
-    let card: weft_proto::a2a::AgentCard = weft_proto::json::decode(text.as_bytes())
-        .map_err(|e| Failure::Refused(format!("the card does not fit the protocol: {e}")))?;
+    let card = &found.card;
     out.line(&format!("{} {}\n{}\n", card.name, card.version, card.description));
     for interface in &card.supported_interfaces {
         out.line(&format!("{:<10} {}", interface.protocol_binding, interface.url));
@@ -128,10 +111,10 @@ pub(super) async fn card(remote: Remote) -> Result<(), Failure> {
 
 /// `weft send`.
 pub(super) async fn send(outgoing: Outgoing) -> Result<(), Failure> {
-    let (client, out) = outgoing.remote.open()?;
-    let request = outgoing.request()?;
-    let key = outgoing.idempotency_key.as_deref();
-    let answer: SendMessageResponse = client.call("SendMessage", &request, key).await?;
+    let (remote, out) = (&outgoing.remote, outgoing.remote.out());
+    let (request, call) = (outgoing.request()?, outgoing.call());
+    let sent = remote.agent().await?.send(request, &call).await;
+    let answer = sent.map_err(|error| remote.failure(&error))?.body;
     match &answer.payload {
         _ if out.is_json() => out.message(&answer),
         Some(send_message_response::Payload::Task(task)) => out.task(task),
@@ -148,24 +131,22 @@ pub(super) async fn send(outgoing: Outgoing) -> Result<(), Failure> {
 
 /// `weft stream`.
 pub(super) async fn stream(outgoing: Outgoing) -> Result<(), Failure> {
-    let (client, out) = outgoing.remote.open()?;
-    let request = outgoing.request()?;
-    let key = outgoing.idempotency_key.as_deref();
-    follow(client.stream("SendStreamingMessage", &request, key).await?, &out).await
+    let (remote, request) = (&outgoing.remote, outgoing.request()?);
+    let events = remote.agent().await?.stream(request, &outgoing.call()).await;
+    follow(events.map_err(|error| remote.failure(&error))?, remote).await
 }
 
 /// `weft tasks …`.
 pub(super) async fn tasks(command: TasksCommand) -> Result<(), Failure> {
+    let call = Call::default();
     match command {
         TasksCommand::Get { id, history, remote } => {
-            let (client, out) = remote.open()?;
             let request = GetTaskRequest { id, history_length: history, ..Default::default() };
-            let task: Task = client.call("GetTask", &request, None).await?;
-            out.task(&task);
+            let task = remote.agent().await?.get_task(request, &call).await;
+            remote.out().task(&task.map_err(|error| remote.failure(&error))?.body);
             Ok(())
         }
         TasksCommand::List { context, state, page_size, page_token, remote } => {
-            let (client, out) = remote.open()?;
             let request = ListTasksRequest {
                 context_id: context.unwrap_or_default(),
                 status: state.as_deref().map(state_named).transpose()?.unwrap_or_default(),
@@ -173,33 +154,28 @@ pub(super) async fn tasks(command: TasksCommand) -> Result<(), Failure> {
                 page_token: page_token.unwrap_or_default(),
                 ..Default::default()
             };
-            let page: ListTasksResponse = client.call("ListTasks", &request, None).await?;
-            print_page(&page, &out);
+            let page = remote.agent().await?.list_tasks(request, &call).await;
+            print_page(&page.map_err(|error| remote.failure(&error))?.body, &remote.out());
             Ok(())
         }
         TasksCommand::Cancel { id, remote } => {
-            let (client, out) = remote.open()?;
             let request = CancelTaskRequest { id, ..Default::default() };
-            let task: Task = client.call("CancelTask", &request, None).await?;
-            out.task(&task);
+            let task = remote.agent().await?.cancel_task(request, &call).await;
+            remote.out().task(&task.map_err(|error| remote.failure(&error))?.body);
             Ok(())
         }
         TasksCommand::Watch { id, remote } => {
-            let (client, out) = remote.open()?;
-            let request = SubscribeToTaskRequest { id, ..Default::default() };
-            follow(client.stream("SubscribeToTask", &request, None).await?, &out).await
+            let events = remote.agent().await?.subscribe(&id, &call).await;
+            follow(events.map_err(|error| remote.failure(&error))?, &remote).await
         }
     }
 }
 
-async fn follow(
-    events: impl futures::Stream<Item = Result<StreamResponse, Failure>>,
-    out: &Out,
-) -> Result<(), Failure> {
-    let mut events = std::pin::pin!(events);
+async fn follow(mut events: Follow, remote: &Remote) -> Result<(), Failure> {
+    let out = remote.out();
     let mut last = TaskState::Unspecified;
     while let Some(event) = events.next().await {
-        let event = event?;
+        let event = event.map_err(|error| remote.failure(&error))?.body;
         out.event(&event);
         last = match &event.payload {
             Some(Payload::Task(task)) => state_of(task),
@@ -208,12 +184,7 @@ async fn follow(
             _ => last,
         };
     }
-    match last {
-        TaskState::Submitted | TaskState::Working | TaskState::Unspecified => {
-            Err(Failure::Unreachable("the stream ended before the task did; see `weft tasks get`".to_owned()))
-        }
-        state => successful(state),
-    }
+    successful(last)
 }
 
 fn print_page(page: &ListTasksResponse, out: &Out) {
@@ -257,6 +228,10 @@ fn state_named(word: &str) -> Result<i32, Failure> {
 }
 
 impl Outgoing {
+    fn call(&self) -> Call {
+        Call { idempotency_key: self.idempotency_key.clone(), ..Call::default() }
+    }
+
     fn request(&self) -> Result<SendMessageRequest, Failure> {
         let mut parts = Vec::new();
         if let Some(text) = &self.text {

@@ -23,10 +23,13 @@ pub(super) async fn up(layers: &Layers) -> Result<(), Failure> {
     let mesh = Mesh::start(plan, env).await.map_err(Failure::Mesh)?;
     let out = Out::new(false);
     if let Some(address) = mesh.address(Role::Edge) {
-        let base = format!("http://{address}");
+        let base = format!("http://{address}{}", shown.edge.base_path.trim_end_matches('/'));
+        let grpc = mesh.grpc_address().unwrap_or(address);
         out.line(&format!("weft is up (pid {})", process::id()));
         out.line(&format!("  console     {base}/"));
         out.line(&format!("  A2A         {base}/a2a  (JSON-RPC)"));
+        out.line(&format!("              {base}/rest  (HTTP+JSON)"));
+        out.line(&format!("              {grpc}  (gRPC)"));
         out.line(&format!("  agent card  {base}/.well-known/agent-card.json"));
         out.line(&format!("  metrics     {base}/metrics"));
         out.line(&format!("  data        {}", shown.mesh.data));

@@ -25,11 +25,11 @@ const EXCUSED: [(&str, &str); 3] = [
 /// Where the project's own sources may open connections, and to whom.
 const CONNECTING: [(&str, &str); 6] = [
     ("services/chassis/src/peer.rs", "other services of the mesh, over gRPC"),
+    ("services/client/src/http.rs", "A2A agents, from the command line: the one stack of the client"),
     ("services/executor-bridge/src/door.rs", "nodes: the one way out"),
     ("services/executor-bridge/src/door/http_client.rs", "nodes: the one way out"),
     ("services/executor-bridge/src/door/reply.rs", "nodes: the one way out"),
     ("services/node/src/source/fetch.rs", "a node's own source, not a node"),
-    ("services/weft/src/cli/client.rs", "the edge, from the command line"),
 ];
 
 /// Traces of opening a connection.
