@@ -40,7 +40,7 @@ fn card() -> v1::AgentCard {
             interface("https://h/a2a", "JSONRPC", "0.3"),
             interface("h:443", "GRPC", "0.3"),
         ],
-        ..weft_proto::json::decode(card.to_string().as_bytes()).unwrap()
+        ..weft_proto::json::decode(card.to_string().as_bytes()).expect("as it should be")
     }
 }
 
@@ -75,26 +75,26 @@ fn said() -> v1::AgentCard {
     card
 }
 
-fn object(value: Value) -> card::Object {
+fn object(value: &Value) -> card::Object {
     value.as_object().expect("an object").clone()
 }
 
 #[test]
 fn a_card_of_v03_is_written_and_read() {
     assert_eq!(Value::Object(card::write(&card()).unwrap()), legacy());
-    assert_eq!(card::read(object(legacy())).unwrap(), said());
+    assert_eq!(card::read(object(&legacy())).unwrap(), said());
     assert_eq!(card().downgrade().upgrade(), said());
 }
 
 #[test]
 fn a_merged_card_has_the_old_members_and_keeps_the_new() {
-    let new = object(serde_json::to_value(card()).unwrap());
+    let new = object(&serde_json::to_value(card()).unwrap());
     let mut merged = new.clone();
     card::merge(&mut merged, &card()).unwrap();
-    assert!(!card::is_legacy(&merged) && card::is_legacy(&object(legacy())));
+    assert!(!card::is_legacy(&merged) && card::is_legacy(&object(&legacy())));
     let again: v1::AgentCard = weft_proto::json::decode(&serde_json::to_vec(&merged).unwrap()).unwrap();
     assert_eq!(again, card(), "a reader of v1.0 sees no difference");
-    for (name, old) in object(legacy()) {
+    for (name, old) in object(&legacy()) {
         match name.as_str() {
             "securitySchemes" => {
                 for (scheme, members) in old.as_object().unwrap() {
@@ -133,7 +133,7 @@ fn a_small_card_has_everything_that_v03_requires() {
 
 #[test]
 fn old_cards_are_read_by_the_versions_they_name() {
-    let interfaces = |card: Value| card::read(object(card)).unwrap().supported_interfaces;
+    let interfaces = |card: Value| card::read(object(&card)).unwrap().supported_interfaces;
     assert_eq!(interfaces(json!({"url": "u"})), [interface("u", "JSONRPC", "0.3")]);
     assert_eq!(
         interfaces(json!({"url": "u", "protocolVersion": "0.2.6", "preferredTransport": "GRPC"})),
@@ -150,7 +150,7 @@ fn old_cards_are_read_by_the_versions_they_name() {
 #[test]
 fn several_flows_and_unknown_schemes_do_not_spoil_a_card() {
     let flow = json!({"tokenUrl": "t", "scopes": {}});
-    let read = card::read(object(json!({
+    let read = card::read(object(&json!({
         "securitySchemes": {
             "many": {"type": "oauth2", "flows": {"password": flow, "clientCredentials": flow, "x": {}}},
             "odd": {"type": "magic"}, "none": {}, "null": null,
@@ -162,10 +162,10 @@ fn several_flows_and_unknown_schemes_do_not_spoil_a_card() {
     assert_eq!(schemes, ["many"]);
     let written = card::write(&read).unwrap();
     assert_eq!(written["securitySchemes"]["many"]["flows"], json!({"clientCredentials": flow}));
-    let fault = card::read(object(json!({"name": 1}))).unwrap_err();
+    let fault = card::read(object(&json!({"name": 1}))).unwrap_err();
     assert_eq!(fault.violations[0].field, "name");
     let fault = card::read(object(
-        json!({"capabilities": {"extensions": [{"params": {"n": 9007199254740993_u64}}]}}),
+        &json!({"capabilities": {"extensions": [{"params": {"n": 9007199254740993_u64}}]}}),
     ));
     assert!(fault.is_err(), "a number that a double would change");
 }

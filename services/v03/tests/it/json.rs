@@ -14,9 +14,13 @@ where
     for<'a> Shown<'a, T>: serde::Serialize,
 {
     let mut out = Vec::new();
-    json::encode(message, &mut out).unwrap();
-    assert_eq!(serde_json::from_slice::<Value>(&out).unwrap(), *expected);
-    assert_eq!(json::decode::<T>(std::str::from_utf8(&out).unwrap(), "result").unwrap(), *message);
+    json::encode(message, &mut out).expect("as it should be");
+    assert_eq!(serde_json::from_slice::<Value>(&out).expect("as it should be"), *expected);
+    assert_eq!(
+        json::decode::<T>(std::str::from_utf8(&out).expect("as it should be"), "result")
+            .expect("as it should be"),
+        *message
+    );
 }
 
 fn field_of(text: &Value) -> String {

@@ -15,8 +15,8 @@ fn read(method: &str, params: &Value) -> Request {
 
 fn params(request: &Request) -> Value {
     let mut out = Vec::new();
-    request.params(&mut out).unwrap();
-    serde_json::from_slice(&out).unwrap()
+    request.params(&mut out).expect("as it should be");
+    serde_json::from_slice(&out).expect("as it should be")
 }
 
 fn both_ways(method: &str, params_: &Value, request: &Request) {

@@ -9,11 +9,11 @@ use weft_v03::wire::{Downgrade, TryUpgrade, Upgrade, create_push_config};
 use super::made::{artifact, data, file, message, status, task, text};
 
 fn shown<T: Downgrade<V03: serde::Serialize>>(message: T) -> Value {
-    serde_json::to_value(message.downgrade()).unwrap()
+    serde_json::to_value(message.downgrade()).expect("as it should be")
 }
 
 fn read<T: serde::de::DeserializeOwned>(text: &Value) -> T {
-    weft_proto::json::decode(text.to_string().as_bytes()).unwrap()
+    weft_proto::json::decode(text.to_string().as_bytes()).expect("as it should be")
 }
 
 #[test]
