@@ -12,7 +12,7 @@ use weft_core::{Fault, Owner};
 use weft_proto::weft::{FeedEvent, FeedRequest};
 
 use crate::edge::Edge;
-use crate::limits::Permit;
+use crate::limits::StreamPermit;
 use crate::metrics::OpenStream;
 use crate::upstreams::bounded;
 use crate::{json, plain, sse};
@@ -41,13 +41,14 @@ pub(crate) async fn feed(State(edge): State<Arc<Edge>>) -> Response<Body> {
 struct Feed {
     events: Streaming<FeedEvent>,
     edge: Arc<Edge>,
-    _permit: Permit,
+    _permit: StreamPermit,
     _open: OpenStream,
 }
 
 async fn open_feed(edge: &Arc<Edge>) -> Result<Feed, Fault> {
-    let permit = edge.limits().stream()?;
-    let asked = FeedRequest { owner: Owner::local().as_str().to_owned() };
+    let owner = Owner::local();
+    let permit = edge.limits().stream(owner.as_str())?;
+    let asked = FeedRequest { owner: owner.as_str().to_owned() };
     let events = bounded(edge.upstream_time(), edge.tasks().feed(asked)).await?;
     Ok(Feed { events, edge: Arc::clone(edge), _permit: permit, _open: edge.counters().stream_opened() })
 }

@@ -1,9 +1,10 @@
 //! How much the edge takes on at once: calls per caller and second, calls under way, open streams.
 
+use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
@@ -25,9 +26,23 @@ pub(crate) struct Limits {
     hasher: RandomState,
     calls: Arc<Semaphore>,
     streams: Arc<Semaphore>,
+    owners: Arc<Owners>,
 }
 
-/// Leave to make a call or keep a stream open, until it is dropped.
+/// How many streams each owner has open; an owner without one is not in it.
+struct Owners {
+    open: Mutex<HashMap<String, u32>>,
+    most: u32,
+}
+
+/// Leave to keep a stream open, until it is dropped.
+pub(crate) struct StreamPermit {
+    owners: Arc<Owners>,
+    owner: String,
+    _any: Permit,
+}
+
+/// Leave to make a call, until it is dropped.
 pub(crate) type Permit = OwnedSemaphorePermit;
 
 // === impl Limits ===
@@ -42,6 +57,7 @@ impl Limits {
             hasher: RandomState::new(),
             calls: Arc::new(Semaphore::new(size(settings.calls_max))),
             streams: Arc::new(Semaphore::new(size(settings.streams_max))),
+            owners: Arc::new(Owners { open: Mutex::default(), most: settings.owner_streams_max }),
         }
     }
 
@@ -66,13 +82,22 @@ impl Limits {
         Arc::clone(&self.calls).try_acquire_owned().map_err(|_| full())
     }
 
-    /// Leave for one open stream.
+    /// Leave for one open stream of an owner.
     ///
     /// # Errors
-    /// `Exhausted` when too many are open.
-    pub(crate) fn stream(&self) -> Result<Permit, Fault> {
+    /// `Exhausted` when the owner, or all of them, have too many open.
+    pub(crate) fn stream(&self, owner: &str) -> Result<StreamPermit, Fault> {
         let full = || Fault::exhausted("too many streams are open (edge.streams_max): try again", RETRY_MS);
-        Arc::clone(&self.streams).try_acquire_owned().map_err(|_| full())
+        let any = Arc::clone(&self.streams).try_acquire_owned().map_err(|_| full())?;
+        let mut open = self.owners.lock();
+        let count = open.entry(owner.to_owned()).or_default();
+        if *count >= self.owners.most {
+            let text = "you have too many streams open (edge.owner_streams_max): close one first";
+            return Err(Fault::exhausted(text, RETRY_MS));
+        }
+        *count += 1;
+        drop(open);
+        Ok(StreamPermit { owners: Arc::clone(&self.owners), owner: owner.to_owned(), _any: any })
     }
 
     /// One machine has a whole /64 of IPv6 addresses to call from.
@@ -82,6 +107,28 @@ impl Limits {
             IpAddr::V6(v6) => v6.to_bits() >> 64 | 1 << 127,
         };
         u16::try_from(self.hasher.hash_one(network) % BUCKETS).unwrap_or(0)
+    }
+}
+
+// === impl Owners ===
+
+impl Owners {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, u32>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// === impl StreamPermit ===
+
+impl Drop for StreamPermit {
+    fn drop(&mut self) {
+        let mut open = self.owners.lock();
+        if let Some(count) = open.get_mut(&self.owner) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.owner);
+            }
+        }
     }
 }
 
@@ -108,9 +155,20 @@ mod tests {
     #[test]
     fn a_permit_comes_back_when_it_is_dropped() {
         let limits = Limits::new(&Settings { calls_max: 1, streams_max: 1, ..Settings::default() });
-        let held = (limits.call().unwrap(), limits.stream().unwrap());
-        assert!(limits.call().is_err() && limits.stream().is_err());
+        let held = (limits.call().unwrap(), limits.stream("a").unwrap());
+        assert!(limits.call().is_err() && limits.stream("b").is_err());
         drop(held);
-        assert!(limits.call().is_ok() && limits.stream().is_ok());
+        assert!(limits.call().is_ok() && limits.stream("b").is_ok());
+    }
+
+    #[test]
+    fn one_owner_cannot_take_every_stream() {
+        let limits = Limits::new(&Settings { owner_streams_max: 2, ..Settings::default() });
+        let held = [limits.stream("a").unwrap(), limits.stream("a").unwrap()];
+        assert!(limits.stream("a").is_err());
+        assert!(limits.stream("b").is_ok());
+        drop(held);
+        assert!(limits.owners.lock().is_empty(), "nothing is kept of owners without a stream");
+        assert!(limits.stream("a").is_ok());
     }
 }

@@ -47,6 +47,8 @@ weft_chassis::settings! {
         pub calls_max: u32 = 4_096, 1..=1_000_000;
         /// open event streams
         pub streams_max: u32 = 2_048, 1..=1_000_000;
+        /// open event streams of one caller
+        pub owner_streams_max: u32 = 1_024, 1..=1_000_000;
         /// how long a blocking SendMessage waits before it answers with the task as it is, in milliseconds
         pub send_wait_ms: u32 = 120_000, 1..=3_600_000;
         /// how long another service of the mesh may take to answer, in milliseconds

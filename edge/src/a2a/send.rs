@@ -31,7 +31,7 @@ pub(super) async fn stream(scope: &Scope<'_>, request: SendMessageRequest) -> Re
     if !scope.edge.settings().streaming {
         return Err(Operation::not_streamed());
     }
-    let permit = scope.edge.limits().stream()?;
+    let permit = scope.edge.limits().stream(&scope.owner)?;
     let history_length = request.configuration.as_ref().and_then(|c| c.history_length);
     let events = submit(scope, request, Follow::Events).await?;
     Ok(Stream::new(scope, permit, events, history_length))

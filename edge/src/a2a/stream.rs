@@ -9,7 +9,7 @@ use weft_proto::weft::TaskEvent;
 
 use super::{Events, Scope, keep_history};
 use crate::edge::Edge;
-use crate::limits::Permit;
+use crate::limits::StreamPermit;
 use crate::metrics::OpenStream;
 use crate::observe;
 
@@ -21,7 +21,7 @@ pub(crate) struct Stream {
     edge: Arc<Edge>,
     span: Span,
     over: bool,
-    _permit: Permit,
+    _permit: StreamPermit,
     _open: OpenStream,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Stream {
 impl Stream {
     pub(super) fn new(
         scope: &Scope<'_>,
-        permit: Permit,
+        permit: StreamPermit,
         events: Events,
         history_length: Option<i32>,
     ) -> Stream {

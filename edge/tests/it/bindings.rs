@@ -358,3 +358,76 @@ async fn required_extensions_are_enforced_and_used_ones_echoed_on_every_binding(
     let answer = A2aServiceClient::new(world.peer()).get_task(request).await.unwrap();
     assert_eq!(answer.metadata().get("a2a-extensions").unwrap(), "urn:sample:must");
 }
+
+#[tokio::test]
+async fn what_is_too_much_is_too_much_on_every_binding() {
+    let world = World::with(|settings| settings.body_bytes_max = 65_536).await;
+    let send = |message: Value| {
+        let params = json!({"message": message});
+        Case { method: "SendMessage", body: Some(params.clone()), params, verb: "POST", path: "message:send" }
+    };
+    let text = |parts: Value| json!({"messageId": "m", "role": "ROLE_USER", "parts": parts});
+    let deep = |levels: usize| {
+        let value = (0..levels).fold(json!(1), |inner, _| json!([inner]));
+        text(json!([{"data": value}, {"text": "network state"}]))
+    };
+    let long = "x".repeat(weft_core::message::ID_CHARS_MAX + 1);
+    let many = vec![json!({"text": "x"}); weft_core::message::PARTS_MAX + 1];
+    for (case, reason) in [
+        (send(text(json!([{"text": "x".repeat(70_000)}]))), "TOO_LARGE"),
+        (send(text(json!(many))), "INVALID_ARGUMENT"),
+        (send(json!({"messageId": long, "role": "ROLE_USER", "parts": [{"text": "x"}]})), "INVALID_ARGUMENT"),
+    ] {
+        let rpc = over_rpc_any_status(&world, &case).await;
+        let http = over_http(&world, &case).await;
+        let grpc = over_grpc(&mut A2aServiceClient::new(world.peer()), &case).await;
+        for outcome in [rpc, http, grpc] {
+            let Outcome::Refused { reason: found, .. } = outcome else { panic!("{outcome:?}") };
+            assert_eq!(found, reason);
+        }
+    }
+    let fits = alike(&world, &send(deep(weft_proto::json::MAX_JSON_DEPTH))).await;
+    assert!(matches!(fits, Outcome::Answers(_)), "{fits:?}");
+    let params = json!({"message": deep(weft_proto::json::MAX_JSON_DEPTH + 1)});
+    assert_eq!(world.code("SendMessage", params).await, -32602);
+}
+
+/// As [`over_rpc`], for refusals that have an HTTP status of their own.
+async fn over_rpc_any_status(world: &World, case: &Case) -> Outcome {
+    let error = world.post(rpc(case.method, &case.params)).await.json()["error"].take();
+    refused(&error["message"], &error["data"])
+}
+
+#[tokio::test]
+async fn a_grpc_timeout_bounds_the_call_and_not_the_work() {
+    let world = World::new().await;
+    *lock(&world.script.submit) = Some(Ok(futures::stream::pending().boxed()));
+    let message: a2a::SendMessageRequest =
+        weft_proto::json::decode(message().to_string().as_bytes()).unwrap();
+    let mut request = tonic::Request::new(message);
+    request.metadata_mut().insert("grpc-timeout", "50m".parse().unwrap());
+    let refused = A2aServiceClient::new(world.peer()).send_message(request).await.unwrap_err();
+    assert_eq!(refused.code(), tonic::Code::DeadlineExceeded, "{refused:?}");
+    assert_eq!(lock(&world.script.submitted).len(), 1);
+    assert!(lock(&world.script.cancelled).is_empty());
+}
+
+#[tokio::test]
+async fn reflection_and_health_are_served_and_unknown_services_are_refused_as_grpc_does() {
+    let world = World::new().await;
+    let health = tonic_health::pb::health_client::HealthClient::new(world.peer());
+    for service in ["", "lf.a2a.v1.A2AService"] {
+        let asked = tonic_health::pb::HealthCheckRequest { service: service.into() };
+        let answer = health.clone().check(asked).await.unwrap().into_inner();
+        assert_eq!(answer.status, 1, "{service:?} is serving");
+    }
+    for path in ["/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "/no.such.Service/Method"] {
+        let request = http::Request::post(path)
+            .header("host", "127.0.0.1:8420")
+            .header("content-type", "application/grpc");
+        let answer = world.open(request.body(axum::body::Body::empty()).unwrap()).await;
+        assert_eq!(answer.status(), StatusCode::OK, "{path}");
+        let status = answer.headers().get("grpc-status").map(|v| v.to_str().unwrap());
+        assert_eq!(status == Some("12"), path.contains("no.such"), "{path}: {status:?}");
+    }
+}

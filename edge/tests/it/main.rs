@@ -12,6 +12,7 @@ mod health;
 mod limits;
 mod listener;
 mod operations;
+mod prefix;
 mod send;
 mod store;
 mod streams;

@@ -162,6 +162,31 @@ impl World {
         world
     }
 
+    /// Below a path prefix.
+    pub(crate) async fn with_prefix(base: &str) -> World {
+        let settings = Settings { base_path: base.into(), ..Settings::default() };
+        let bound = settings.http.parse().unwrap();
+        let (env, script) = (Env::system(), Arc::new(Script::default()));
+        let (catalog, snapshots) = watch::channel(declared());
+        let router = weft_edge::router(settings, bound, &upstreams(&script, snapshots), &env).unwrap();
+        let world = World { env, catalog, ..World::over(router, script) };
+        let card = format!("{base}/.well-known/agent-card.json");
+        while world.get(&card).await.status != StatusCode::OK {
+            tokio::task::yield_now().await;
+        }
+        world
+    }
+
+    /// What an edge says that does not start.
+    pub(crate) fn refused(change: impl FnOnce(&mut Settings)) -> String {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        let bound = settings.http.parse().unwrap();
+        let (_, snapshots) = watch::channel(declared());
+        let upstreams = upstreams(&Arc::new(Script::default()), snapshots);
+        weft_edge::router(settings, bound, &upstreams, &Env::system()).unwrap_err().to_string()
+    }
+
     /// Over a router that was made elsewhere.
     pub(crate) fn over(router: Router, script: Arc<Script>) -> World {
         World { env: Env::system(), script, catalog: watch::channel(Snapshot::default()).0, router }

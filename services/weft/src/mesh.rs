@@ -26,6 +26,7 @@ pub struct Mesh {
     env: Env,
     scopes: Vec<(Role, Env)>,
     addresses: BTreeMap<Role, SocketAddr>,
+    grpc: Option<SocketAddr>,
     broken: CancellationToken,
     tasks: Option<weft_tasks::Handle>,
     drain: Duration,
@@ -101,6 +102,12 @@ impl Mesh {
         self.addresses.get(&role).copied()
     }
 
+    /// Where the edge's gRPC binding has a listener of its own (`edge.grpc`).
+    #[must_use]
+    pub fn grpc_address(&self) -> Option<SocketAddr> {
+        self.grpc
+    }
+
     /// Cancelled when a part broke and the process should end with an error.
     #[must_use]
     pub fn broken(&self) -> &CancellationToken {
@@ -131,6 +138,7 @@ impl Composer {
             env,
             scopes: Vec::new(),
             addresses: BTreeMap::new(),
+            grpc: None,
             broken: CancellationToken::new(),
             tasks: None,
             drain: Duration::from_millis(plan.settings.mesh.drain_ms),
@@ -168,9 +176,11 @@ impl Composer {
                 self.offer(role, routes, env).await
             }
             Role::Tasks => {
-                let (routes, handle) = weft_tasks::routes(&self.plan.settings.tasks, &self.data, env)
-                    .await
-                    .map_err(|e| e.to_string())?;
+                let outside = weft_tasks::Outside::new(self.upstream(role, Role::Signer)?);
+                let (routes, handle) =
+                    weft_tasks::routes(&self.plan.settings.tasks, &self.data, outside, env)
+                        .await
+                        .map_err(|e| e.to_string())?;
                 self.end_when(handle.failed(), "the task store cannot write any more");
                 self.mesh.tasks = Some(handle);
                 self.offer(role, routes, env).await
@@ -205,6 +215,7 @@ impl Composer {
         let within = Duration::from_millis(self.plan.settings.mesh.start_ms);
         gate::pass(edge.router(), self.upstream(role, Role::ExecutorBridge)?, within).await?;
         self.mesh.addresses.insert(role, edge.address());
+        self.mesh.grpc = edge.grpc_address();
         edge.serve();
         Ok(())
     }
