@@ -77,7 +77,8 @@ impl Wrapping {
     pub(crate) fn unwrap(&self, wrapped: &[u8], context: &[u8]) -> Result<Vec<u8>, Fault> {
         check_context(context)?;
         let refused = || {
-            let text = "the secret was not wrapped by this mesh for this context, or was changed; set it again";
+            let text =
+                "the secret was not wrapped by this mesh for this context, or was changed; set it again";
             Fault::new(Kind::Denied, text)
         };
         let sealed = wrapped.strip_prefix(&[VERSION]).ok_or_else(refused)?;

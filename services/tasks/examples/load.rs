@@ -24,7 +24,7 @@ use weft_proto::weft::{
     AppendRequest, ArtifactChunk, ClaimRequest, Follow, GetRequest, Progress, Route, SubmitRequest,
     submit_request,
 };
-use weft_tasks::Settings;
+use weft_tasks::{Outside, Settings};
 
 fn text(text: &str) -> Part {
     Part { content: Some(part::Content::Text(text.into())), ..Part::default() }
@@ -95,7 +95,9 @@ async fn main() {
     let count = args.next().unwrap_or(20_000);
     let dir = tempfile::tempdir_in(".").unwrap();
     let env = Env::system();
-    let (routes, handle) = weft_tasks::routes(&Settings::default(), dir.path(), &env).await.unwrap();
+    // No webhook is set, so nobody is asked to wrap anything.
+    let outside = Outside::new(peer::remote("http://127.0.0.1:1").unwrap());
+    let (routes, handle) = weft_tasks::routes(&Settings::default(), dir.path(), outside, &env).await.unwrap();
     let client = TasksClient::new(peer::local(routes));
     tokio::spawn(work(client.clone()));
 

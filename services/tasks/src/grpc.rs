@@ -17,8 +17,9 @@ use weft_proto::a2a::{
 use weft_proto::weft::tasks_server::Tasks;
 use weft_proto::weft::{
     AppendAnswer, AppendRequest, CancelRequest, ClaimEvent, ClaimRequest, DeletePushConfigRequest,
-    DeletePushConfigResponse, FeedEvent, FeedRequest, GetPushConfigRequest, GetRequest, ListPushConfigsRequest,
-    ListRequest, PushStatusRequest, PushStatusResponse, SetPushConfigRequest, StatsRequest, StatsResponse, SubmitRequest, SubscribeRequest, TaskEvent,
+    DeletePushConfigResponse, FeedEvent, FeedRequest, GetPushConfigRequest, GetRequest,
+    ListPushConfigsRequest, ListRequest, PushStatusRequest, PushStatusResponse, SetPushConfigRequest,
+    StatsRequest, StatsResponse, SubmitRequest, SubscribeRequest, TaskEvent,
 };
 
 use crate::ledger::{Answer, Ledger, Sent};
@@ -160,7 +161,7 @@ impl<S: Store> Tasks for Ledger<S> {
             store_bytes: self.store.bytes(),
             opened: Some(self.opened()),
             backend: self.store.backend().to_owned(),
-            pushes_pending: 0,
+            pushes_pending: self.outbox.line.len() as u64,
         }))
     }
 }

@@ -32,10 +32,11 @@ pub(crate) use submit::Sent;
 use crate::cache::Cache;
 use crate::feed::Feeds;
 use crate::metrics::Meter;
+use crate::push::Outbox;
 use crate::queue::Queue;
 use crate::record::{Head, Record, Turn};
 use crate::slot::{Slot, Snapshot};
-use crate::store::{Broken, Commit, Full, Refused, Store};
+use crate::store::{Broken, Commit, Full, PushChange, Refused, Store};
 use crate::{Settings, TaskId};
 
 /// How often a decision is made anew when another writer was faster.
@@ -59,6 +60,7 @@ pub(crate) struct Inner<S> {
     pub(crate) queue: Queue,
     pub(crate) feeds: Feeds,
     pub(crate) meter: Meter,
+    pub(crate) outbox: Outbox,
     cache: Cache,
     opened: weft_proto::wkt::Timestamp,
 }
@@ -76,11 +78,19 @@ struct Decision {
     change: Change,
     head: Head,
     turn: Option<Turn>,
+    push: Option<PushChange>,
+}
+
+impl Decision {
+    /// Nothing happens but to the head.
+    fn head_only(head: Head) -> Decision {
+        Decision { change: Change::default(), head, turn: None, push: None }
+    }
 }
 
 impl<S: Store> Ledger<S> {
     /// A ledger over an open store; [`Ledger::recover`] and the background work are the caller's to start.
-    pub(crate) fn new(store: S, settings: Settings, env: Env, meter: Meter) -> Ledger<S> {
+    pub(crate) fn new(store: S, settings: Settings, env: Env, meter: Meter, outbox: Outbox) -> Ledger<S> {
         let inner = Inner {
             queue: Queue::new(&settings, store.epoch(), meter.clone()),
             cache: Cache::new(settings.cache_tasks, settings.cache_bytes),
@@ -90,6 +100,7 @@ impl<S: Store> Ledger<S> {
             settings,
             env,
             meter,
+            outbox,
         };
         Ledger { inner: Arc::new(inner) }
     }
@@ -176,11 +187,11 @@ impl<S: Store> Ledger<S> {
     }
 
     async fn write(&self, slot: &Slot, base: Arc<Head>, decision: Decision) -> Result<(), Refused> {
-        let Decision { change, mut head, turn } = decision;
+        let Decision { change, mut head, turn, push } = decision;
         let record = record(&mut head, change, turn);
         head.version = base.version + 1;
         let head = Arc::new(head);
-        let commit = Commit { base: Some(base), head: head.clone(), record: record.clone() };
+        let commit = Commit { base: Some(base), head: head.clone(), record: record.clone(), push };
         let span = tracing::info_span!(target: "weft::tasks", "commit", weft.task.id = %slot.id(), weft.version = head.version);
         self.store.commit(commit).instrument(span).await?;
         self.announce(&head, record.as_deref());
@@ -192,6 +203,9 @@ impl<S: Store> Ledger<S> {
     /// Tells what watches all tasks.
     fn announce(&self, head: &Head, record: Option<&Record>) {
         let Some(record) = record else { return };
+        if head.pushes > 0 {
+            self.outbox.told(head.id());
+        }
         if weft_core::task::is_terminal(head.state()) {
             self.meter.ended.get_or_create(&[("state", weft_core::task::name(head.state()))]).inc();
         }

@@ -6,6 +6,7 @@
 //! | `ledger` | decide, commit, publish: submit, append, cancel, read, follow, run |
 //! | `slot`, `cache` | tasks in memory, one slot each, and how readers pull |
 //! | `queue` | who waits for a worker and who has one, under fenced leases |
+//! | `push` | webhooks: each event of a task to each of them, in order, at least once |
 //! | `feed`, `retention`, `token` | an owner's changes; what goes when; page tokens |
 //! | [`record`] | what is written down |
 //! | [`store`] | where: the trait, the embedded and the simulated backend, backup and restore |
@@ -16,6 +17,7 @@ mod grpc;
 mod id;
 mod ledger;
 mod metrics;
+mod push;
 mod queue;
 pub mod record;
 mod retention;
@@ -33,9 +35,11 @@ use weft_proto::weft::tasks_server::TasksServer;
 
 pub use id::TaskId;
 pub use metrics::Meter;
+pub use push::{Names, Outside};
 pub use settings::Settings;
 
 use ledger::Ledger;
+use push::Outbox;
 use store::{OpenError, Store};
 
 /// The running service, for whoever composes the mesh.
@@ -60,29 +64,39 @@ impl<S: Store> Handle<S> {
 ///
 /// # Errors
 /// When the store cannot be opened; the message says why and what to do.
-pub async fn routes(settings: &Settings, data_dir: &Path, env: &Env) -> Result<(Routes, Handle), OpenError> {
+pub async fn routes(
+    settings: &Settings,
+    data_dir: &Path,
+    outside: Outside,
+    env: &Env,
+) -> Result<(Routes, Handle), OpenError> {
     let (dir, given, world) = (store::place(data_dir), settings.clone(), env.clone());
     let meter = Meter::new(env.metrics());
     let opening = meter.clone();
     let opened = tokio::task::spawn_blocking(move || store::sled::open(&dir, &given, &world, opening));
     let store = opened.await.map_err(|error| OpenError(format!("opening the store failed: {error}")))??;
-    serve(store, settings, env, meter).await
+    serve(store, settings, outside, env, meter).await
 }
 
 /// The service over an open store.
 ///
 /// # Errors
-/// When unfinished work cannot be taken up.
+/// When unfinished work cannot be taken up, or a setting of the webhooks is wrong.
 pub async fn serve<S: Store>(
     store: S,
     settings: &Settings,
+    outside: Outside,
     env: &Env,
     meter: Meter,
 ) -> Result<(Routes, Handle<S>), OpenError> {
-    let ledger = Ledger::new(store, settings.clone(), env.clone(), meter);
+    let outbox = Outbox::new(settings, outside).map_err(OpenError)?;
+    let ledger = Ledger::new(store, settings.clone(), env.clone(), meter, outbox);
     ledger.recover().await.map_err(|fault| OpenError(fault.message))?;
     in_background(env, ledger.clone(), |ledger| async move { ledger.watch_leases().await });
     in_background(env, ledger.clone(), |ledger| async move { ledger.retain().await });
+    in_background(env, ledger.clone(), |ledger| async move { ledger.take_up_pushes().await });
+    in_background(env, ledger.clone(), |ledger| async move { ledger.watch_pushes().await });
+    in_background(env, ledger.clone(), |ledger| async move { ledger.deliver().await });
     let server = TasksServer::new(ledger.clone())
         .max_decoding_message_size(peer::MESSAGE_BYTES_MAX)
         .max_encoding_message_size(peer::MESSAGE_BYTES_MAX);

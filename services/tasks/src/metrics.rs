@@ -29,6 +29,12 @@ pub struct Meter {
     pub stored: Gauge<i64, AtomicI64>,
     /// Tasks removed by retention.
     pub removed: Counter,
+    /// Calls to webhooks, by outcome.
+    pub pushes: Family<[(&'static str, &'static str); 1], Counter>,
+    /// Webhooks given up.
+    pub pushes_given_up: Counter,
+    /// Webhooks with events to deliver.
+    pub pushes_pending: Gauge<i64, AtomicI64>,
 }
 
 impl Meter {
@@ -45,6 +51,9 @@ impl Meter {
             ended: Family::default(),
             stored: Gauge::default(),
             removed: Counter::default(),
+            pushes: Family::default(),
+            pushes_given_up: Counter::default(),
+            pushes_pending: Gauge::default(),
         };
         metrics.register(|to| {
             to.register("weft_tasks_commits", "commits on disk", meter.commits.clone());
@@ -56,6 +65,11 @@ impl Meter {
             to.register("weft_tasks_ended", "tasks that ended, by state", meter.ended.clone());
             to.register("weft_tasks_stored", "tasks held", meter.stored.clone());
             to.register("weft_tasks_removed", "tasks removed by retention", meter.removed.clone());
+            to.register("weft_tasks_pushes", "calls to webhooks, by outcome", meter.pushes.clone());
+            let given_up = meter.pushes_given_up.clone();
+            to.register("weft_tasks_pushes_given_up", "webhooks given up", given_up);
+            let pending = meter.pushes_pending.clone();
+            to.register("weft_tasks_pushes_pending", "webhooks with events to deliver", pending);
         });
         meter
     }

@@ -53,6 +53,9 @@ pub struct Head {
     /// The capability of the latest turn; empty when it has none.
     #[prost(string, tag = "15")]
     pub capability: String,
+    /// Webhooks.
+    #[prost(uint32, tag = "16")]
+    pub pushes: u32,
 }
 
 impl Head {
@@ -146,5 +149,82 @@ impl Record {
     /// The events as readers see them, each with its number.
     pub fn published(&self) -> impl Iterator<Item = (u64, StreamResponse)> + '_ {
         (self.first..).zip(task::published(&self.events, self.said()))
+    }
+}
+
+/// A webhook of a task.
+#[derive(Clone, PartialEq, Eq, Hash, prost::Message)]
+pub struct Push {
+    /// Unique within its task.
+    #[prost(string, tag = "1")]
+    pub id: String,
+    /// The task's owner.
+    #[prost(string, tag = "2")]
+    pub owner: String,
+    /// Where events go.
+    #[prost(string, tag = "3")]
+    pub url: String,
+    /// Authentication scheme; empty: none.
+    #[prost(string, tag = "4")]
+    pub scheme: String,
+    /// [`Secrets`] as the signer wrapped them; empty: there are none.
+    #[prost(bytes = "vec", tag = "5")]
+    pub wrapped: Vec<u8>,
+}
+
+/// What of a webhook is never written down as it is.
+#[derive(Clone, PartialEq, Eq, Hash, prost::Message)]
+pub struct Secrets {
+    /// The receiver's token; empty: none.
+    #[prost(string, tag = "1")]
+    pub token: String,
+    /// What follows the scheme.
+    #[prost(string, tag = "2")]
+    pub credentials: String,
+}
+
+/// How far the deliveries to a webhook are.
+#[derive(Clone, PartialEq, Eq, Hash, prost::Message)]
+pub struct Delivery {
+    /// Number of the last event that was delivered, or that came before the webhook.
+    #[prost(uint64, tag = "1")]
+    pub delivered: u64,
+    /// Failed attempts at the next one.
+    #[prost(uint32, tag = "2")]
+    pub attempts: u32,
+    /// When the first of them failed, in milliseconds since the Unix epoch.
+    #[prost(int64, tag = "3")]
+    pub failing_since_ms: i64,
+    /// When the next one is due, in milliseconds since the Unix epoch.
+    #[prost(int64, tag = "4")]
+    pub next_try_ms: i64,
+    /// Why the last one failed.
+    #[prost(string, tag = "5")]
+    pub error: String,
+    /// No further attempt is made.
+    #[prost(bool, tag = "6")]
+    pub given_up: bool,
+    /// The task has ended and every event was delivered.
+    #[prost(bool, tag = "7")]
+    pub done: bool,
+    /// Trace of the turn that the next event belongs to.
+    #[prost(string, tag = "8")]
+    pub traceparent: String,
+    /// See `traceparent`.
+    #[prost(string, tag = "9")]
+    pub tracestate: String,
+}
+
+impl Delivery {
+    /// True while events fail or no more are tried.
+    #[must_use]
+    pub fn is_failing(&self) -> bool {
+        self.attempts > 0 || self.given_up
+    }
+
+    /// True when nothing will be delivered until the webhook is set again.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.given_up || self.done
     }
 }

@@ -39,6 +39,22 @@ weft_chassis::settings! {
         pub cache_tasks: u32 = 2_000, 1..=1_000_000;
         /// bytes of the tasks held in memory beyond those in use
         pub cache_bytes: u64 = 12_582_912, 65_536..=17_179_869_184;
+        /// webhooks of one task
+        pub push_configs_max: u32 = 16, 1..=1_000;
+        /// ranges (10.0.0.0/8), addresses and host names that webhooks may have besides public addresses
+        pub push_allow: Vec<String> = Vec::new();
+        /// how long one call to a webhook may take, in milliseconds
+        pub push_timeout_ms: u32 = 10_000, 10..=600_000;
+        /// wait before the second attempt at a webhook, in milliseconds; doubles from one attempt to the next
+        pub push_retry_ms: u32 = 1_000, 1..=3_600_000;
+        /// longest wait between two attempts at a webhook, also when it asks for more, in milliseconds
+        pub push_retry_ms_max: u32 = 300_000, 1..=86_400_000;
+        /// attempts at one event before its webhook is given up until it is set again
+        pub push_attempts_max: u32 = 100, 1..=100_000;
+        /// calls to webhooks at once
+        pub push_calls_max: u32 = 64, 1..=4_096;
+        /// calls to webhooks of one host at once
+        pub push_host_calls_max: u32 = 8, 1..=4_096;
         /// bytes of the embedded store's page cache
         pub page_cache_bytes: u64 = 16_777_216, 1_048_576..=68_719_476_736;
     }

@@ -22,7 +22,7 @@ use weft_core::list::{Cursor, Query};
 use weft_proto::a2a::Task;
 
 use crate::TaskId;
-use crate::record::{Head, Record, Replay, Turn};
+use crate::record::{Delivery, Head, Push, Record, Replay, Turn};
 
 /// One step of one task's ledger.
 #[derive(Debug, Clone)]
@@ -33,6 +33,30 @@ pub struct Commit {
     pub head: Arc<Head>,
     /// What happened; `None` when only the head changes. The replay keys of its turn must be free and then lead here.
     pub record: Option<Arc<Record>>,
+    /// What happens to a webhook of the task; the head counts them.
+    pub push: Option<PushChange>,
+}
+
+/// What a commit does to a webhook.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PushChange {
+    /// There is this one, this far; it replaces one of the same id.
+    Set(Push, Delivery),
+    /// There is none of this id.
+    Delete(String),
+}
+
+/// A webhook as it is on disk.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Webhook {
+    /// Its task.
+    pub task: TaskId,
+    /// Itself.
+    pub push: Push,
+    /// How far it is.
+    pub delivery: Delivery,
+    /// Number of the task's last event.
+    pub last: u64,
 }
 
 /// Why a commit did not happen. Nothing of it is stored.
@@ -158,6 +182,32 @@ pub trait Store: Send + Sync + 'static {
         before_ms: i64,
         most: usize,
     ) -> impl Future<Output = Result<(Vec<Head>, Option<TaskId>), Broken>> + Send;
+
+    /// The webhooks of a task, by id.
+    fn webhooks(&self, task: TaskId) -> impl Future<Output = Result<Vec<Webhook>, Broken>> + Send;
+
+    /// One webhook of a task.
+    fn webhook(&self, task: TaskId, id: &str)
+    -> impl Future<Output = Result<Option<Webhook>, Broken>> + Send;
+
+    /// Notes how far a webhook is; answers when it is on disk. False when the webhook is gone.
+    fn note(&self, webhook: &Webhook) -> impl Future<Output = Result<bool, Broken>> + Send;
+
+    /// Webhooks of an owner that [fail](Delivery::is_failing), by task and id from after `after`, at most `most`.
+    fn failing(
+        &self,
+        owner: &str,
+        after: Option<(TaskId, String)>,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<Webhook>, Broken>> + Send;
+
+    /// Webhooks that may have something to deliver, by task and id from after `after`; looks at no more than `most`.
+    /// With them, where to go on; `None` when there is nothing after.
+    fn undelivered(
+        &self,
+        after: Option<(TaskId, String)>,
+        most: usize,
+    ) -> impl Future<Output = Result<(Vec<Webhook>, Option<(TaskId, String)>), Broken>> + Send;
 
     /// Removes everything of a task that is still at this version; false when it is not.
     fn remove(&self, head: Head) -> impl Future<Output = Result<bool, Broken>> + Send;

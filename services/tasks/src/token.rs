@@ -17,21 +17,49 @@ pub(crate) fn seal(secret: &[u8; 32], query: &Query, cursor: Cursor) -> String {
     URL_SAFE_NO_PAD.encode(token)
 }
 
+/// The token that leads on from `place` within `scope`.
+pub(crate) fn seal_place(secret: &[u8; 32], scope: &str, place: &[u8]) -> String {
+    let code = place_code(secret, scope, place).finalize().into_bytes();
+    URL_SAFE_NO_PAD.encode([&code[..CODE_BYTES], place].concat())
+}
+
+/// The place in a token that we made for this scope.
+///
+/// # Errors
+/// `Invalid` on `pageToken` for any other text.
+pub(crate) fn open_place(secret: &[u8; 32], scope: &str, token: &str) -> Result<Vec<u8>, Fault> {
+    let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|_| bad())?;
+    let (given, place) = bytes.split_first_chunk::<CODE_BYTES>().ok_or_else(bad)?;
+    place_code(secret, scope, place).verify_truncated_left(given).map_err(|_| bad())?;
+    Ok(place.to_vec())
+}
+
+/// What is said of a token that is not ours.
+pub(crate) fn bad() -> Fault {
+    let text = "is not a token of this list; use nextPageToken as it was given, with the same filters, or start again without it";
+    Fault::invalid("pageToken", text)
+}
+
 /// The cursor in a token that we made for this owner and these filters.
 ///
 /// # Errors
 /// `Invalid` on `pageToken` for any other text.
 pub(crate) fn open(secret: &[u8; 32], query: &Query, token: &str) -> Result<Cursor, Fault> {
-    let bad = || {
-        let text = "is not a token of this list; use nextPageToken as it was given, with the same filters, or start again without it";
-        Fault::invalid("pageToken", text)
-    };
     let bytes: [u8; Cursor::BYTES + CODE_BYTES] =
         URL_SAFE_NO_PAD.decode(token).ok().and_then(|bytes| bytes.try_into().ok()).ok_or_else(bad)?;
     let (cursor, given) = bytes.split_first_chunk().ok_or_else(bad)?;
     let cursor = Cursor::read(cursor);
     code(secret, query, cursor).verify_truncated_left(given).map_err(|_| bad())?;
     Ok(cursor)
+}
+
+fn place_code(secret: &[u8; 32], scope: &str, place: &[u8]) -> Hmac<Sha256> {
+    let mut code = Hmac::<Sha256>::new_from_slice(secret).expect("a key may have any length");
+    code.update(b"weft place 1\0");
+    code.update(&(scope.len() as u64).to_be_bytes());
+    code.update(scope.as_bytes());
+    code.update(place);
+    code
 }
 
 fn code(secret: &[u8; 32], query: &Query, cursor: Cursor) -> Hmac<Sha256> {
@@ -62,6 +90,19 @@ mod tests {
             [(secret, query("other", "")), (secret, query("local", "c")), ([8; 32], query("local", ""))]
         {
             assert_eq!(open(&secret, &query, &token).unwrap_err().violations[0].field, "pageToken");
+        }
+    }
+
+    #[test]
+    fn a_place_opens_within_its_scope_only() {
+        let secret = [7; 32];
+        let token = seal_place(&secret, "task a", b"hook");
+        assert_eq!(open_place(&secret, "task a", &token).unwrap(), b"hook");
+        assert!(
+            open_place(&secret, "task b", &token).is_err() && open_place(&[8; 32], "task a", &token).is_err()
+        );
+        for bad in ["", "x", "%%%", &token[1..], &format!("{token}AA")] {
+            assert!(open_place(&secret, "task a", bad).is_err(), "{bad}");
         }
     }
 

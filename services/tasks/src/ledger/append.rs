@@ -89,7 +89,7 @@ impl<S: Store> Ledger<S> {
         }
         let mut head = Head::clone(&now.head);
         (head.started, head.lease, head.number) = (true, request.lease, request.number);
-        Ok(Decision { change, head, turn: None })
+        Ok(Decision { change, ..Decision::head_only(head) })
     }
 }
 

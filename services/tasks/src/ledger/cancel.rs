@@ -24,7 +24,7 @@ impl<S: Store> Ledger<S> {
         let canceled = self.change(&slot, |now| {
             let change = task::cancel(&now.task, request.metadata.clone(), self.env.now())?;
             let head = Head::clone(&now.head);
-            Ok(change.map(|change| Decision { change, head, turn: None }))
+            Ok(change.map(|change| Decision { change, ..Decision::head_only(head) }))
         });
         if canceled.await? {
             self.queue.stop(slot.id());

@@ -100,11 +100,11 @@ impl<S: Store> Ledger<S> {
             again = head.attempt < most;
             if again {
                 (head.attempt, head.started) = (head.attempt + 1, false);
-                return Ok(Some(Decision { change: task::Change::default(), head, turn: None }));
+                return Ok(Some(Decision::head_only(head)));
             }
             let reason = format!("gave up after {most} attempts (tasks.attempts_max): {why}");
             let change = task::fail(&now.task, self.env.id(), &reason, self.env.now());
-            Ok(change.map(|change| Decision { change, head, turn: None }))
+            Ok(change.map(|change| Decision { change, ..Decision::head_only(head) }))
         })
         .await?;
         if again {

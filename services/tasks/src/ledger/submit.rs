@@ -7,15 +7,16 @@ use sha2::{Digest, Sha256};
 use tracing::Instrument;
 use weft_core::list::history_length;
 use weft_core::task::{self, Start};
-use weft_core::{Fault, Kind, Owner};
-use weft_proto::a2a::{Message, SendMessageRequest, Task};
+use weft_core::{Fault, Kind, Owner, webhook};
+use weft_proto::a2a::{Message, SendMessageRequest, Task, TaskPushNotificationConfig};
 use weft_proto::weft::{Follow, Route, SubmitRequest, submit_request};
 
+use super::push::INLINE;
 use super::{Decision, Ledger, record, used_up};
 use crate::TaskId;
-use crate::record::{Head, Replay, Turn};
+use crate::record::{Delivery, Head, Replay, Turn};
 use crate::slot::Slot;
-use crate::store::{Claimed, Commit, Refused, Store, Stored};
+use crate::store::{Claimed, Commit, PushChange, Refused, Store, Stored};
 
 /// Longest `Idempotency-Key`, in characters.
 const KEY_CHARS_MAX: usize = 256;
@@ -33,6 +34,8 @@ pub(crate) struct Sent {
     pub(crate) follow: Follow,
     pub(crate) wait_ms: u32,
     pub(crate) history: Option<usize>,
+    /// A webhook that the task is to have.
+    push: Option<TaskPushNotificationConfig>,
 }
 
 /// Where a submit ended up.
@@ -82,6 +85,9 @@ impl Sent {
             replays.push(Replay { by_message: true, key: message.message_id.clone() });
         }
         let configuration = configuration.unwrap_or_default();
+        if let Some(config) = &configuration.task_push_notification_config {
+            webhook::admit(config, INLINE)?;
+        }
         Ok(Sent {
             owner,
             digest: Sha256::digest(&content).to_vec(),
@@ -94,6 +100,7 @@ impl Sent {
             follow,
             wait_ms: request.wait_ms,
             history: history_length("configuration.historyLength", configuration.history_length)?,
+            push: configuration.task_push_notification_config,
         })
     }
 
@@ -132,6 +139,9 @@ impl<S: Store> Ledger<S> {
         if self.env.stop().is_cancelled() {
             return Err(super::stopping());
         }
+        if let Some(config) = &sent.push {
+            self.outbox.guard.admit(&config.url, &format!("{INLINE}url")).await?;
+        }
         let (ledger, sent) = (self.clone(), sent.clone());
         if sent.message.task_id.is_empty() {
             self.whole(Box::pin(async move { ledger.create(&sent).await })).await
@@ -158,11 +168,20 @@ impl<S: Store> Ledger<S> {
         };
         let change = task::open(&id, &context, &sent.message, start, self.env.now())?;
         let mut head = Head::new(task_id, sent.owner.as_str(), &context);
+        let push = match &sent.push {
+            Some(config) => {
+                let kept = self.kept(&sent.owner, &id, config).await?;
+                head.pushes = 1;
+                // From the first event on.
+                Some(PushChange::Set(kept, Delivery::default()))
+            }
+            None => None,
+        };
         begin_turn(&mut head, route.as_ref());
         head.version = 1;
         let record = record(&mut head, change, Some(sent.turn(route)));
         let head = Arc::new(head);
-        let commit = Commit { base: None, head: head.clone(), record: record.clone() };
+        let commit = Commit { base: None, head: head.clone(), record: record.clone(), push };
         let span = tracing::info_span!(target: "weft::tasks", "commit", weft.task.id = %id, weft.version = 1);
         match self.store.commit(commit).instrument(span).await {
             Ok(()) => {}
@@ -186,7 +205,15 @@ impl<S: Store> Ledger<S> {
         if let Some(known) = Box::pin(self.known(sent)).await? {
             return Ok(known);
         }
+        let kept = match &sent.push {
+            Some(config) => Some(self.kept(&sent.owner, &sent.message.task_id, config).await?),
+            None => None,
+        };
         let _writer = slot.writer.lock().await;
+        let setting = match kept {
+            Some(push) => Some(self.setting(slot.id(), push).await?),
+            None => None,
+        };
         let mut place = None;
         let written = self
             .change(&slot, |now| {
@@ -202,10 +229,21 @@ impl<S: Store> Ledger<S> {
                 }
                 let mut head = Head::clone(&now.head);
                 begin_turn(&mut head, route.as_ref());
-                let turn = Some(sent.turn(route));
-                Ok(Some(Decision { change, head, turn }))
+                let turn = sent.turn(route);
+                let push = setting
+                    .as_ref()
+                    .map(|setting| {
+                        setting.decide(&mut head, &turn, self.settings.push_configs_max, now.head.seq)
+                    })
+                    .transpose()?;
+                Ok(Some(Decision { change, head, turn: Some(turn), push }))
             })
             .await?;
+        drop(setting);
+        if slot.now().is_some_and(|now| now.head.pushes > 0) {
+            // Also what was left alone meanwhile.
+            self.outbox.told(slot.id());
+        }
         if let (true, Some(place)) = (written, place) {
             place.put(slot.id());
         }

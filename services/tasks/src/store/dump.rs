@@ -1,7 +1,8 @@
 //! Whole stores in and out of one file: check, backup, restore.
 //!
-//! The file does not depend on a backend or its layout: a header, then each task as its head and its records, then an
-//! end with a count and a SHA-256 of everything before. It holds no secret. Restoring builds the indexes anew, so a
+//! The file does not depend on a backend or its layout: a header, then each task as its head, its records and its webhooks, then an
+//! end with a count and a SHA-256 of everything before. It holds no secret
+//! but what the signer has wrapped. Restoring builds the indexes anew, so a
 //! backup and a restore also make a store small again.
 
 mod check;
@@ -25,7 +26,7 @@ use super::layout::{self, Joiner};
 use super::sled::{SledDisk, open_disk};
 use super::{OpenError, Refused};
 use crate::metrics::Meter;
-use crate::record::Head;
+use crate::record::{Delivery, Head, Push};
 use crate::{Settings, TaskId};
 use file::{Reader, Writer};
 
@@ -90,7 +91,8 @@ pub fn backup(data_dir: &Path, file: &Path) -> Result<Report, OpenError> {
                 report.tasks += 1;
                 report.events += head.seq;
                 writer.head(head)?;
-                each_record(&disk, head.id(), &mut |bytes| writer.record(bytes))
+                each_record(&disk, head.id(), &mut |bytes| writer.record(bytes))?;
+                each_push(&disk, head.id(), &mut |push, delivery| writer.push(push, delivery))
             })?;
         }
         writer.finish(report.tasks)?;
@@ -125,12 +127,12 @@ fn fill(file: &Path, dir: &Path) -> Result<Report, OpenError> {
     Env::system().fill(&mut secret);
     let shared = Shared::open(disk, &settings, Meter::new(&Metrics::default()), secret)?;
     let (mut report, mut asks, mut bytes) = (Report::default(), Vec::new(), 0);
-    while let Some((head, records)) = reader.task()? {
+    while let Some(file::Task { head, records, pushes }) = reader.task()? {
         report.tasks += 1;
         report.events += head.seq;
         bytes += usize::try_from(head.bytes).unwrap_or(usize::MAX);
         let (answer, answered) = oneshot::channel();
-        asks.push((Ask::import(Arc::new(head), &records, answer), answered));
+        asks.push((Ask::import(Arc::new(head), &records, &pushes, answer), answered));
         if asks.len() >= TASKS_AT_ONCE || bytes >= BYTES_AT_ONCE {
             write(&shared, std::mem::take(&mut asks))?;
             bytes = 0;
@@ -210,4 +212,23 @@ fn each_record<K: Kv>(
     kv.scan(&prefix, &layout::after(&prefix), &mut |key, part| joiner.take(key, part).map(|()| true))?;
     joiner.finish()?;
     joiner.records.iter().try_for_each(|record| visit(&record.encode_to_vec()))
+}
+
+fn each_push<K: Kv>(
+    kv: &K,
+    task: TaskId,
+    visit: &mut dyn FnMut(&Push, &Delivery) -> Result<(), OpenError>,
+) -> Result<(), OpenError> {
+    let prefix = layout::pushes(layout::PUSHES, task);
+    let mut pushes: Vec<Push> = Vec::new();
+    kv.scan(&prefix, &layout::after(&prefix), &mut |_, bytes| {
+        pushes.push(layout::decode(bytes, "a webhook")?);
+        Ok(true)
+    })?;
+    for push in pushes {
+        let bytes = kv.get(&layout::push(layout::DELIVERIES, task, &push.id))?;
+        let bytes = bytes.ok_or_else(|| layout::damaged("a webhook"))?;
+        visit(&push, &layout::decode(bytes.as_slice(), "a delivery")?)?;
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! A store over any [`Kv`]: what is in memory, what is read from disk, and when a read is safe to answer.
 
 mod list;
+mod push;
 mod read;
 mod view;
 
@@ -15,7 +16,7 @@ use weft_core::list::Query;
 use super::group::{Ask, Request};
 use super::kv::Kv;
 use super::layout::{self, FORMAT};
-use super::{Broken, Claimed, Commit, OpenError, Page, Refused, Store, Stored};
+use super::{Broken, Claimed, Commit, OpenError, Page, Refused, Store, Stored, Webhook};
 use crate::metrics::Meter;
 use crate::record::{Head, Record, Replay};
 use crate::{Settings, TaskId};
@@ -90,6 +91,8 @@ fn adopt<K: Kv>(kv: &K, fresh_secret: [u8; 32]) -> Result<([u8; 32], u32), OpenE
             let (Some(secret), Some(epoch)) = (secret, epoch) else {
                 return Err(layout::damaged("its own description").into());
             };
+            // What format 1 wrote reads as it is.
+            batch.put(layout::meta("format"), FORMAT.to_be_bytes().to_vec());
             (secret, epoch)
         }
         None => {
@@ -118,7 +121,7 @@ pub(super) fn read_format<K: Kv>(kv: &K) -> Result<Option<()>, OpenError> {
         return if empty { Ok(None) } else { Err(OpenError(foreign.into())) };
     };
     match bytes.try_into().map(u32::from_be_bytes) {
-        Ok(FORMAT) => Ok(Some(())),
+        Ok(1..=FORMAT) => Ok(Some(())),
         Ok(newer) if newer > FORMAT => Err(OpenError(format!(
             "the store has format {newer}, this program reads format {FORMAT}: run the version that wrote it, or a newer one"
         ))),
@@ -257,6 +260,41 @@ impl<K: Kv> Store for KvStore<K> {
         most: usize,
     ) -> Result<(Vec<Head>, Option<TaskId>), Broken> {
         self.read(move |shared| shared.ended(after, before_ms, most)).await
+    }
+
+    async fn webhooks(&self, task: TaskId) -> Result<Vec<Webhook>, Broken> {
+        self.read(move |shared| shared.webhooks(task)).await
+    }
+
+    async fn webhook(&self, task: TaskId, id: &str) -> Result<Option<Webhook>, Broken> {
+        let id = id.to_owned();
+        self.read(move |shared| shared.webhook(task, &id)).await
+    }
+
+    async fn note(&self, webhook: &Webhook) -> Result<bool, Broken> {
+        match self.write(|answer| Ask::note(webhook, answer)).await {
+            Ok(()) => Ok(true),
+            Err(Refused::Broken(broken)) => Err(broken),
+            Err(Refused::Conflict | Refused::Taken(_) | Refused::Full(_)) => Ok(false),
+        }
+    }
+
+    async fn failing(
+        &self,
+        owner: &str,
+        after: Option<(TaskId, String)>,
+        most: usize,
+    ) -> Result<Vec<Webhook>, Broken> {
+        let owner = owner.to_owned();
+        self.read(move |shared| shared.failing(&owner, after, most)).await
+    }
+
+    async fn undelivered(
+        &self,
+        after: Option<(TaskId, String)>,
+        most: usize,
+    ) -> Result<(Vec<Webhook>, Option<(TaskId, String)>), Broken> {
+        self.read(move |shared| shared.undelivered(after, most)).await
     }
 
     async fn remove(&self, head: Head) -> Result<bool, Broken> {

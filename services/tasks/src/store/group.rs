@@ -12,9 +12,9 @@ use tokio::sync::{mpsc, oneshot};
 use super::engine::Shared;
 use super::kv::{Batch, Kv};
 use super::layout::{self, STATES};
-use super::{Broken, Claimed, Commit, Full, Refused};
+use super::{Broken, Claimed, Commit, Full, PushChange, Refused, Webhook};
 use crate::TaskId;
-use crate::record::{Head, Record};
+use crate::record::{Delivery, Head, Push, Record};
 
 /// Bytes of records after which a group takes no further commit.
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -34,8 +34,7 @@ pub(super) enum Request {
 pub(super) struct Ask {
     task: TaskId,
     owner: String,
-    /// Version it must find; `None`: no such task.
-    base: Option<u64>,
+    must: Must,
     /// What is there after it.
     after: After,
     writes: Batch,
@@ -45,21 +44,72 @@ pub(super) struct Ask {
     pub(super) answer: Asker,
 }
 
+/// What a commit must find.
+enum Must {
+    /// The task at this version; `None`: no such task.
+    Version(Option<u64>),
+    /// This key.
+    Key(Vec<u8>),
+}
+
 enum After {
     Running(Arc<Head>),
     Settled(u64),
     Removed,
+    /// The task is as it was.
+    Same,
 }
 
 impl Ask {
     pub(super) fn commit(commit: Commit, answer: Asker) -> Ask {
-        let Commit { base, head, record } = commit;
-        Ask::write(base, head, record.iter().map(Arc::as_ref), answer)
+        let Commit { base, head, record, push } = commit;
+        let mut ask = Ask::write(base, head, record.iter().map(Arc::as_ref), answer);
+        match push {
+            Some(PushChange::Set(push, delivery)) => ask.put_push(&push, &delivery),
+            Some(PushChange::Delete(id)) => {
+                for kind in [layout::PUSHES, layout::DELIVERIES] {
+                    ask.writes.remove(layout::push(kind, ask.task, &id));
+                }
+                ask.writes.remove(layout::failing(&ask.owner, ask.task, &id));
+            }
+            None => {}
+        }
+        ask
     }
 
     /// Writes a whole task as it was elsewhere.
-    pub(super) fn import(head: Arc<Head>, records: &[Record], answer: Asker) -> Ask {
-        Ask::write(None, head, records.iter(), answer)
+    pub(super) fn import(
+        head: Arc<Head>,
+        records: &[Record],
+        pushes: &[(Push, Delivery)],
+        answer: Asker,
+    ) -> Ask {
+        let mut ask = Ask::write(None, head, records.iter(), answer);
+        pushes.iter().for_each(|(push, delivery)| ask.put_push(push, delivery));
+        ask
+    }
+
+    /// Writes how far a webhook is, while it is there.
+    pub(super) fn note(webhook: &Webhook, answer: Asker) -> Ask {
+        let Webhook { task, push, delivery, .. } = webhook;
+        let mut writes = Batch::default();
+        put_delivery(&mut writes, *task, push, delivery);
+        Ask {
+            task: *task,
+            owner: push.owner.clone(),
+            must: Must::Key(layout::push(layout::PUSHES, *task, &push.id)),
+            after: After::Same,
+            writes,
+            bytes: 0,
+            claims: Vec::new(),
+            counts: Vec::new(),
+            answer,
+        }
+    }
+
+    fn put_push(&mut self, push: &Push, delivery: &Delivery) {
+        self.writes.put(layout::push(layout::PUSHES, self.task, &push.id), push.encode_to_vec());
+        put_delivery(&mut self.writes, self.task, push, delivery);
     }
 
     fn write<'a>(
@@ -89,7 +139,8 @@ impl Ask {
             .collect();
         let owner = head.owner.clone();
         let after = if head.is_running() { After::Running(head) } else { After::Settled(head.version) };
-        Ask { task, owner, base: base.map(|base| base.version), after, writes, bytes, claims, counts, answer }
+        let must = Must::Version(base.map(|base| base.version));
+        Ask { task, owner, must, after, writes, bytes, claims, counts, answer }
     }
 
     /// Removes a task with these further keys.
@@ -100,7 +151,7 @@ impl Ask {
         Ask {
             task: head.id(),
             owner: head.owner.clone(),
-            base: Some(head.version),
+            must: Must::Version(Some(head.version)),
             after: After::Removed,
             writes,
             bytes: 0,
@@ -109,6 +160,12 @@ impl Ask {
             answer,
         }
     }
+}
+
+fn put_delivery(writes: &mut Batch, task: TaskId, push: &Push, delivery: &Delivery) {
+    writes.put(layout::push(layout::DELIVERIES, task, &push.id), delivery.encode_to_vec());
+    let mark = layout::failing(&push.owner, task, &push.id);
+    if delivery.is_failing() { writes.put(mark, Vec::new()) } else { writes.remove(mark) }
 }
 
 /// Takes back what the old head wrote, as far as the new one does not write over it.
@@ -152,6 +209,8 @@ struct Group {
     batch: Batch,
     versions: HashMap<TaskId, Option<u64>>,
     claims: HashMap<Vec<u8>, Claimed>,
+    /// Keys of webhooks that it writes or removes.
+    pushes: HashMap<Vec<u8>, bool>,
     counts: HashMap<String, [i64; STATES]>,
     running: Vec<(TaskId, Option<Arc<Head>>)>,
     grown: i64,
@@ -166,6 +225,7 @@ impl<K: Kv> Shared<K> {
             batch: Batch::default(),
             versions: HashMap::new(),
             claims: HashMap::new(),
+            pushes: HashMap::new(),
             counts: HashMap::new(),
             running: Vec::new(),
             grown: 0,
@@ -187,7 +247,7 @@ impl<K: Kv> Shared<K> {
                 }
             }
         }
-        let accepted = group.versions.len();
+        let accepted = group.answers.iter().filter(|(_, answer)| answer.is_ok()).count();
         let outcome = match failed {
             Some(broken) => Err(broken),
             None if accepted == 0 => Ok(()),
@@ -223,11 +283,15 @@ impl<K: Kv> Shared<K> {
     }
 
     fn check(&self, group: &Group, ask: &Ask) -> Result<(), Refused> {
+        let base = match &ask.must {
+            Must::Version(base) => *base,
+            Must::Key(key) => return self.check_key(group, key),
+        };
         let found = match group.versions.get(&ask.task) {
             Some(version) => *version,
             None => self.head(ask.task)?.map(|head| head.version),
         };
-        if found != ask.base {
+        if found != base {
             return Err(Refused::Conflict);
         }
         for (key, _) in &ask.claims {
@@ -239,7 +303,7 @@ impl<K: Kv> Shared<K> {
                 return Err(Refused::Taken(holder));
             }
         }
-        if ask.base.is_none() {
+        if base.is_none() {
             let total = self.total.load(Ordering::Acquire).saturating_add_signed(group.grown);
             if total >= self.tasks_max {
                 return Err(Refused::Full(Full::Tasks));
@@ -249,6 +313,15 @@ impl<K: Kv> Shared<K> {
             }
         }
         Ok(())
+    }
+
+    /// The key must be there, and the group must not have removed it.
+    fn check_key(&self, group: &Group, key: &[u8]) -> Result<(), Refused> {
+        let there = match group.pushes.get(key) {
+            Some(there) => *there,
+            None => self.kv.get(key)?.is_some(),
+        };
+        if there { Ok(()) } else { Err(Refused::Conflict) }
     }
 
     fn apply(&self, group: &mut Group) -> Result<(), Broken> {
@@ -286,19 +359,28 @@ impl Group {
                 }
             }
         }
-        let (version, running, grown) = match ask.after {
-            After::Running(head) => (Some(head.version), Some(head), i64::from(ask.base.is_none())),
-            After::Settled(version) => (Some(version), None, i64::from(ask.base.is_none())),
-            After::Removed => (None, None, -1),
+        let new = i64::from(matches!(ask.must, Must::Version(None)));
+        let moved = match ask.after {
+            After::Running(head) => Some((Some(head.version), Some(head), new)),
+            After::Settled(version) => Some((Some(version), None, new)),
+            After::Removed => Some((None, None, -1)),
+            After::Same => None,
         };
-        self.grown += grown;
-        self.versions.insert(ask.task, version);
-        self.running.push((ask.task, running));
+        if let Some((version, running, grown)) = moved {
+            self.grown += grown;
+            self.versions.insert(ask.task, version);
+            self.running.push((ask.task, running));
+        }
         for (key, value) in ask.claims {
             if let Ok(claimed) = layout::read_claimed(&value) {
                 self.claims.insert(key.clone(), claimed);
             }
             self.batch.put(key, value);
+        }
+        for (key, value) in &ask.writes.writes {
+            if key.first() == Some(&layout::PUSHES) {
+                self.pushes.insert(key.clone(), value.is_some());
+            }
         }
         self.batch.writes.extend(ask.writes.writes);
         self.answers.push((ask.answer, Ok(())));

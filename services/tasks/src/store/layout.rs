@@ -11,6 +11,9 @@
 //! | `s` owner, state, time, task | the same within a state |
 //! | `i` owner, kind, key | a replay key → task, digest |
 //! | `n` owner | settled tasks by state, nine counters |
+//! | `p` task, id | a webhook |
+//! | `q` task, id | how far its deliveries are |
+//! | `f` owner, task, id | webhooks whose deliveries fail → nothing |
 //!
 //! Running tasks are in no list index: they are few, they are in memory, and most tasks change their status twice.
 //! So a message that is answered at once costs ten writes.
@@ -23,8 +26,8 @@ use super::{Broken, Claimed};
 use crate::TaskId;
 use crate::record::{Head, Record, Replay};
 
-/// The layout described here; a store with another number is refused.
-pub(super) const FORMAT: u32 = 1;
+/// The layout described here; a newer number is refused, an older one taken up. 1 had no webhooks.
+pub(super) const FORMAT: u32 = 2;
 /// Larger values would leave the log of the embedded store for files that it never syncs.
 pub(super) const PART_BYTES_MAX: usize = 60 * 1024;
 /// Number of states, UNSPECIFIED included.
@@ -34,6 +37,8 @@ pub(super) const RUNNING: u8 = b'a';
 pub(super) const SETTLED: u8 = b'h';
 pub(super) const RECORDS: u8 = b'c';
 pub(super) const COUNTS: u8 = b'n';
+pub(super) const PUSHES: u8 = b'p';
+pub(super) const DELIVERIES: u8 = b'q';
 
 pub(super) fn meta(name: &str) -> Vec<u8> {
     [b"m", name.as_bytes()].concat()
@@ -80,6 +85,44 @@ pub(super) fn replay(owner: &str, replay: &Replay) -> Vec<u8> {
 
 pub(super) fn counts(owner: &str) -> Vec<u8> {
     scoped(COUNTS, owner)
+}
+
+/// All webhooks of a task, or how far they are.
+pub(super) fn pushes(kind: u8, task: TaskId) -> Vec<u8> {
+    [&[kind], task.bytes().as_slice()].concat()
+}
+
+/// One webhook, or how far it is.
+pub(super) fn push(kind: u8, task: TaskId, id: &str) -> Vec<u8> {
+    [&[kind], task.bytes().as_slice(), id.as_bytes()].concat()
+}
+
+/// Task and id of a key of [`push`].
+pub(super) fn read_push(key: &[u8]) -> Result<(TaskId, String), Broken> {
+    named(key.get(1..).unwrap_or_default())
+}
+
+/// All failing webhooks of an owner.
+pub(super) fn failings(owner: &str) -> Vec<u8> {
+    scoped(b'f', owner)
+}
+
+/// The mark of a failing webhook.
+pub(super) fn failing(owner: &str, task: TaskId, id: &str) -> Vec<u8> {
+    [failings(owner).as_slice(), task.bytes().as_slice(), id.as_bytes()].concat()
+}
+
+/// Task and id of a key of [`failing`], of which [`failings`] is the beginning.
+pub(super) fn read_failing(key: &[u8], prefix: &[u8]) -> Result<(TaskId, String), Broken> {
+    named(key.get(prefix.len()..).unwrap_or_default())
+}
+
+fn named(rest: &[u8]) -> Result<(TaskId, String), Broken> {
+    let name = rest.split_first_chunk().and_then(|(task, id)| {
+        let id = std::str::from_utf8(id).ok()?;
+        Some((TaskId::new(*task), id.to_owned()))
+    });
+    name.ok_or_else(|| damaged("the key of a webhook"))
 }
 
 fn scoped(kind: u8, owner: &str) -> Vec<u8> {

@@ -10,8 +10,8 @@ use weft_proto::a2a::{
 };
 use weft_proto::wkt::Timestamp;
 use weft_tasks::TaskId;
-use weft_tasks::record::{Head, Record, Replay, Turn};
-use weft_tasks::store::{Commit, Refused, Store};
+use weft_tasks::record::{Delivery, Head, Push, Record, Replay, Turn};
+use weft_tasks::store::{Commit, PushChange, Refused, Store, Webhook};
 
 /// Runs every clause of the contract as a test of its own.
 macro_rules! contract {
@@ -29,6 +29,10 @@ macro_rules! contract {
             running_tasks_are_known_and_settled_ones_are_not,
             ended_tasks_are_found_oldest_first_and_removed_with_all_they_had,
             many_commits_at_once_all_land,
+            a_webhook_is_kept_replaced_and_deleted_with_its_commit,
+            how_far_a_webhook_is_is_kept_only_while_it_is_there,
+            webhooks_with_something_to_deliver_and_failing_ones_are_found,
+            a_removed_task_leaves_no_webhook,
         );
     };
     ($open:expr; $($clause:ident,)*) => {$(
@@ -69,7 +73,8 @@ pub(crate) fn new(n: u64, owner: &str, context: &str, state: TaskState, ms: i64)
     let event = StreamResponse { payload: Some(Payload::Task(task)) };
     let turn = Turn { message: Some(message(&format!("m{n}"))), digest: vec![7; 32], ..Turn::default() };
     let record = Record { first: 1, events: vec![event], turn: Some(turn) };
-    let commit = Commit { base: None, head: Arc::new(head.clone()), record: Some(Arc::new(record)) };
+    let commit =
+        Commit { base: None, head: Arc::new(head.clone()), record: Some(Arc::new(record)), push: None };
     (Sample { head }, commit)
 }
 
@@ -90,7 +95,7 @@ pub(crate) fn moved(sample: &mut Sample, state: TaskState, ms: i64) -> Commit {
     let update = TaskStatusUpdateEvent { status: Some(status), ..TaskStatusUpdateEvent::default() };
     let event = StreamResponse { payload: Some(Payload::StatusUpdate(update)) };
     let record = Record { first: head.seq, events: vec![event], turn: None };
-    Commit { base: Some(Arc::new(base)), head: Arc::new(head.clone()), record: Some(Arc::new(record)) }
+    Commit { base: Some(Arc::new(base)), head: Arc::new(head.clone()), record: Some(Arc::new(record)), push: None }
 }
 
 async fn put<S: Store>(store: &S, n: u64, owner: &str, context: &str, state: TaskState, ms: i64) -> Sample {
@@ -328,4 +333,121 @@ pub(crate) async fn many_commits_at_once_all_land<S: Store>(store: &S) {
     }
     assert_eq!(all(store, query("local", 100, |_| ())).await.len(), 500);
     assert_eq!(store.list(&query("local", 1, |_| ())).await.unwrap().total, 500);
+}
+
+pub(crate) fn hook(owner: &str, id: &str) -> Push {
+    let url = format!("https://example.com/{id}");
+    Push { id: id.into(), owner: owner.into(), url, scheme: "Bearer".into(), wrapped: vec![1, 2, 3] }
+}
+
+/// The commit that does this to a webhook of a task.
+pub(crate) fn hooked(sample: &mut Sample, pushes: u32, push: PushChange) -> Commit {
+    let base = sample.head.clone();
+    (sample.head.version, sample.head.pushes) = (base.version + 1, pushes);
+    let head = Arc::new(sample.head.clone());
+    Commit { base: Some(Arc::new(base)), head, record: None, push: Some(push) }
+}
+
+fn ids(webhooks: &[Webhook]) -> Vec<&str> {
+    webhooks.iter().map(|webhook| webhook.push.id.as_str()).collect()
+}
+
+pub(crate) async fn a_webhook_is_kept_replaced_and_deleted_with_its_commit<S: Store>(store: &S) {
+    let (mut sample, mut commit) = new(1, "local", "c", TaskState::Submitted, 1_000);
+    sample.head.pushes = 1;
+    commit.head = Arc::new(sample.head.clone());
+    commit.push = Some(PushChange::Set(hook("local", "b"), Delivery::default()));
+    store.commit(commit).await.unwrap();
+    let far = Delivery { delivered: 1, ..Delivery::default() };
+    store.commit(hooked(&mut sample, 2, PushChange::Set(hook("local", "a"), far.clone()))).await.unwrap();
+    let found = store.webhooks(id(1)).await.unwrap();
+    assert_eq!((ids(&found), found[0].last, &found[0].delivery), (vec!["a", "b"], 1, &far));
+    assert_eq!((found[1].task, &found[1].push), (id(1), &hook("local", "b")));
+
+    let other = Push { url: "https://example.com/other".into(), ..hook("local", "a") };
+    store.commit(hooked(&mut sample, 2, PushChange::Set(other.clone(), far))).await.unwrap();
+    assert_eq!(store.webhook(id(1), "a").await.unwrap().unwrap().push, other);
+    let stale = hooked(&mut sample.clone(), 1, PushChange::Delete("a".into()));
+    store.commit(moved(&mut sample, TaskState::Working, 2_000)).await.unwrap();
+    assert_eq!(store.commit(stale).await, Err(Refused::Conflict));
+    store.commit(hooked(&mut sample, 1, PushChange::Delete("a".into()))).await.unwrap();
+    assert_eq!(store.webhook(id(1), "a").await.unwrap(), None);
+    assert_eq!(ids(&store.webhooks(id(1)).await.unwrap()), ["b"]);
+    assert!(store.webhooks(id(2)).await.unwrap().is_empty());
+}
+
+pub(crate) async fn how_far_a_webhook_is_is_kept_only_while_it_is_there<S: Store>(store: &S) {
+    let mut sample = put(store, 1, "local", "c", TaskState::Submitted, 1_000).await;
+    let set = PushChange::Set(hook("local", "a"), Delivery::default());
+    store.commit(hooked(&mut sample, 1, set)).await.unwrap();
+    let mut webhook = store.webhook(id(1), "a").await.unwrap().unwrap();
+    webhook.delivery = Delivery { delivered: 1, traceparent: "t".into(), ..Delivery::default() };
+    // A note moves no task: a writer that decided before it is not refused.
+    let meanwhile = moved(&mut sample, TaskState::Working, 2_000);
+    assert!(store.note(&webhook).await.unwrap());
+    store.commit(meanwhile).await.unwrap();
+    let now = store.webhook(id(1), "a").await.unwrap().unwrap();
+    assert_eq!((now.delivery, now.last), (webhook.delivery.clone(), 2));
+    // Both wait for the same sync: the deletion is first, and the note finds nothing.
+    let delete = store.commit(hooked(&mut sample, 0, PushChange::Delete("a".into())));
+    let (deleted, noted) = futures::future::join(delete, store.note(&webhook)).await;
+    assert_eq!((deleted, noted), (Ok(()), Ok(false)));
+    assert!(!store.note(&webhook).await.unwrap());
+    assert_eq!(store.undelivered(None, 10).await.unwrap().0, []);
+}
+
+pub(crate) async fn webhooks_with_something_to_deliver_and_failing_ones_are_found<S: Store>(store: &S) {
+    for (n, owner) in [(1, "local"), (2, "local"), (3, "other")] {
+        let mut sample = put(store, n, owner, "c", TaskState::Submitted, 1_000).await;
+        for (pushes, name) in [(1, "a"), (2, "b")] {
+            let set = PushChange::Set(hook(owner, name), Delivery::default());
+            store.commit(hooked(&mut sample, pushes, set)).await.unwrap();
+        }
+    }
+    let note = async |n, name: &str, delivery| {
+        let webhook = store.webhook(id(n), name).await.unwrap().unwrap();
+        assert!(store.note(&Webhook { delivery, ..webhook }).await.unwrap());
+    };
+    let failing = |given_up| Delivery { attempts: 3, given_up, error: "no".into(), ..Delivery::default() };
+    note(1, "a", failing(true)).await;
+    note(2, "a", failing(false)).await;
+    note(2, "b", Delivery { delivered: 1, done: true, ..Delivery::default() }).await;
+    note(3, "b", failing(true)).await;
+
+    let (mut found, mut after, mut steps) = (Vec::new(), None, 0);
+    loop {
+        let (some, more) = store.undelivered(after, 2).await.unwrap();
+        found.extend(some.into_iter().map(|webhook| (webhook.task, webhook.push.id)));
+        steps += 1;
+        match more {
+            Some(next) => after = Some(next),
+            None => break,
+        }
+    }
+    let pair = |n, name: &str| (id(n), name.to_owned());
+    assert_eq!(found, [pair(1, "b"), pair(2, "a"), pair(3, "a")]);
+    assert!(steps >= 3, "{steps}");
+
+    let failing = async |owner: &str, after| {
+        let found = store.failing(owner, after, 1).await.unwrap();
+        found.into_iter().map(|webhook| (webhook.task, webhook.push.id)).collect::<Vec<_>>()
+    };
+    assert_eq!(failing("local", None).await, [pair(1, "a")]);
+    assert_eq!(failing("local", Some(pair(1, "a"))).await, [pair(2, "a")]);
+    assert_eq!(failing("local", Some(pair(2, "a"))).await, []);
+    assert_eq!(failing("other", None).await, [pair(3, "b")]);
+    note(2, "a", Delivery { delivered: 1, ..Delivery::default() }).await;
+    assert_eq!(failing("local", Some(pair(1, "a"))).await, []);
+}
+
+pub(crate) async fn a_removed_task_leaves_no_webhook<S: Store>(store: &S) {
+    let mut sample = put(store, 1, "local", "c", TaskState::Completed, 1_000).await;
+    let failing = Delivery { attempts: 1, ..Delivery::default() };
+    store.commit(hooked(&mut sample, 1, PushChange::Set(hook("local", "a"), failing))).await.unwrap();
+    let webhook = store.webhook(id(1), "a").await.unwrap().unwrap();
+    assert!(store.remove(sample.head).await.unwrap());
+    assert!(!store.note(&webhook).await.unwrap());
+    assert!(store.webhooks(id(1)).await.unwrap().is_empty());
+    assert!(store.failing("local", None, 10).await.unwrap().is_empty());
+    assert!(store.undelivered(None, 10).await.unwrap().0.is_empty());
 }

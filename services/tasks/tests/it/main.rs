@@ -9,8 +9,12 @@
 mod concurrency;
 mod contract;
 mod crash;
+mod deliveries;
 mod leases;
 mod lists;
+mod outside;
+mod pushes;
+mod receiver;
 mod sled;
 mod streams;
 mod submits;

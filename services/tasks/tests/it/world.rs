@@ -10,18 +10,22 @@ use weft_chassis::{Env, Peer, peer};
 use weft_core::Kind;
 use weft_proto::a2a::stream_response::Payload;
 use weft_proto::a2a::{
-    Artifact, Message, Part, Role, SendMessageConfiguration, SendMessageRequest, Task, TaskState, TaskStatus,
+    Artifact, DeleteTaskPushNotificationConfigRequest, GetTaskPushNotificationConfigRequest,
+    ListTaskPushNotificationConfigsRequest, ListTaskPushNotificationConfigsResponse, Message, Part, Role,
+    SendMessageConfiguration, SendMessageRequest, Task, TaskPushNotificationConfig, TaskState, TaskStatus,
     part,
 };
 use weft_proto::weft::claim_event::Event;
 use weft_proto::weft::progress::Step;
 use weft_proto::weft::tasks_client::TasksClient;
 use weft_proto::weft::{
-    AppendAnswer, AppendRequest, ArtifactChunk, CancelRequest, ClaimEvent, ClaimRequest, Follow, GetRequest,
-    Progress, Route, SubmitRequest, SubscribeRequest, TaskEvent, WorkItem, submit_request,
+    AppendAnswer, AppendRequest, ArtifactChunk, CancelRequest, ClaimEvent, ClaimRequest,
+    DeletePushConfigRequest, Follow, GetPushConfigRequest, GetRequest, ListPushConfigsRequest, Progress,
+    PushDelivery, PushStatusRequest, Route, SetPushConfigRequest, SubmitRequest, SubscribeRequest, TaskEvent,
+    WorkItem, submit_request,
 };
 use weft_tasks::store::{Store, simulated};
-use weft_tasks::{Handle, Meter, Settings, serve};
+use weft_tasks::{Handle, Meter, Outside, Settings, serve};
 
 /// One task store.
 pub(crate) struct World<S = simulated::Simulated> {
@@ -41,10 +45,19 @@ pub(crate) async fn simulated(settings: &Settings) -> World {
 }
 
 pub(crate) async fn on_disk(disk: &simulated::Disk, settings: &Settings, seed: u64) -> World {
+    on_disk_with(disk, settings, seed, crate::outside::plain()).await
+}
+
+pub(crate) async fn on_disk_with(
+    disk: &simulated::Disk,
+    settings: &Settings,
+    seed: u64,
+    outside: Outside,
+) -> World {
     let env = Env::simulated(seed);
     let meter = Meter::new(env.metrics());
     let store = simulated::open(disk, Duration::from_millis(1), settings, &env, meter.clone()).unwrap();
-    World::over(store, settings, env, meter).await
+    World::over(store, settings, outside, env, meter).await
 }
 
 /// A store in a directory.
@@ -53,7 +66,7 @@ pub(crate) async fn embedded(
     settings: &Settings,
 ) -> World<weft_tasks::store::sled::Sled> {
     let env = Env::system();
-    let (routes, handle) = weft_tasks::routes(settings, dir, &env).await.unwrap();
+    let (routes, handle) = weft_tasks::routes(settings, dir, crate::outside::plain(), &env).await.unwrap();
     World { client: client(routes), env, handle }
 }
 
@@ -64,8 +77,14 @@ fn client(routes: tonic::service::Routes) -> TasksClient<Peer> {
 }
 
 impl<S: Store> World<S> {
-    pub(crate) async fn over(store: S, settings: &Settings, env: Env, meter: Meter) -> World<S> {
-        let (routes, handle) = serve(store, settings, &env, meter).await.unwrap();
+    pub(crate) async fn over(
+        store: S,
+        settings: &Settings,
+        outside: Outside,
+        env: Env,
+        meter: Meter,
+    ) -> World<S> {
+        let (routes, handle) = serve(store, settings, outside, &env, meter).await.unwrap();
         World { client: client(routes), env, handle }
     }
 
@@ -96,6 +115,60 @@ impl<S: Store> World<S> {
     ) -> Result<Streaming<TaskEvent>, Status> {
         let request = SubscribeRequest { owner: "local".into(), task_id: task.into(), after };
         self.client.clone().subscribe(request).await.map(tonic::Response::into_inner)
+    }
+
+    pub(crate) async fn set(
+        &self,
+        config: TaskPushNotificationConfig,
+    ) -> Result<TaskPushNotificationConfig, Status> {
+        self.set_as("local", config).await
+    }
+
+    pub(crate) async fn set_as(
+        &self,
+        owner: &str,
+        config: TaskPushNotificationConfig,
+    ) -> Result<TaskPushNotificationConfig, Status> {
+        let request = SetPushConfigRequest { owner: owner.into(), config: Some(config) };
+        self.client.clone().set_push_config(request).await.map(tonic::Response::into_inner)
+    }
+
+    pub(crate) async fn get_push(&self, task: &str, id: &str) -> Result<TaskPushNotificationConfig, Status> {
+        let (task_id, id) = (task.into(), id.into());
+        let request = GetTaskPushNotificationConfigRequest { task_id, id, ..Default::default() };
+        let request = GetPushConfigRequest { owner: "local".into(), request: Some(request) };
+        self.client.clone().get_push_config(request).await.map(tonic::Response::into_inner)
+    }
+
+    pub(crate) async fn delete_push(&self, task: &str, id: &str) -> Result<(), Status> {
+        let (task_id, id) = (task.into(), id.into());
+        let request = DeleteTaskPushNotificationConfigRequest { task_id, id, ..Default::default() };
+        let request = DeletePushConfigRequest { owner: "local".into(), request: Some(request) };
+        self.client.clone().delete_push_config(request).await.map(drop)
+    }
+
+    pub(crate) async fn list_pushes(
+        &self,
+        task: &str,
+        page_size: i32,
+        page_token: &str,
+    ) -> Result<ListTaskPushNotificationConfigsResponse, Status> {
+        let request = ListTaskPushNotificationConfigsRequest {
+            task_id: task.into(),
+            page_size,
+            page_token: page_token.into(),
+            ..Default::default()
+        };
+        let request = ListPushConfigsRequest { owner: "local".into(), request: Some(request) };
+        self.client.clone().list_push_configs(request).await.map(tonic::Response::into_inner)
+    }
+
+    /// The deliveries of a task's webhooks; of all that fail when it is empty.
+    pub(crate) async fn pushed(&self, owner: &str, task: &str) -> Result<Vec<PushDelivery>, Status> {
+        let request =
+            PushStatusRequest { owner: owner.into(), task_id: task.into(), ..PushStatusRequest::default() };
+        let answer = self.client.clone().push_status(request).await?;
+        Ok(answer.into_inner().deliveries)
     }
 
     /// A worker with this much credit.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{OpenError, Report, each_head, each_record};
+use super::{OpenError, Report, each_head, each_push, each_record};
 use crate::TaskId;
 use crate::record::{Head, Record};
 use crate::store::kv::Kv;
@@ -20,6 +20,9 @@ struct Checker {
     tasks: HashSet<TaskId>,
     counts: HashMap<String, [u64; STATES]>,
     settled: u64,
+    /// Webhooks by the count of their tasks, and those found with their tasks that fail.
+    pushes: u64,
+    failing: u64,
 }
 
 pub(super) fn check<K: Kv>(kv: &K) -> Result<Report, OpenError> {
@@ -61,6 +64,13 @@ impl Checker {
         if let Err(text) = records(kv, head) {
             self.problem(format!("task {id}: {text}"));
         }
+        match self.webhooks(kv, id) {
+            Ok(found) if found == head.pushes => self.pushes += u64::from(found),
+            Ok(found) => {
+                self.problem(format!("task {id} has {found} webhooks, its head says {}", head.pushes))
+            }
+            Err(error) => self.problem(format!("task {id}: {}", error.0)),
+        }
         if !running {
             self.settled += 1;
             if let Some(count) = usize::try_from(head.state).ok().filter(|state| *state < STATES) {
@@ -74,7 +84,23 @@ impl Checker {
         }
     }
 
-    /// Records, list entries and replay keys that lead to no task.
+    /// Webhooks of a task that say how far they are.
+    fn webhooks<K: Kv>(&mut self, kv: &K, id: TaskId) -> Result<u32, OpenError> {
+        let mut found = 0;
+        each_push(kv, id, &mut |push, delivery| {
+            found += 1;
+            if delivery.is_failing() {
+                self.failing += 1;
+                if kv.get(&layout::failing(&push.owner, id, &push.id))?.is_none() {
+                    return Err(Broken("a failing webhook is not listed".to_owned()).into());
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Records, list entries, webhooks and replay keys that lead to no task.
     fn orphans<K: Kv>(&mut self, kv: &K) -> Result<(), OpenError> {
         let mut lost = HashSet::new();
         kv.scan(&[layout::RECORDS], &[layout::RECORDS + 1], &mut |key, _| {
@@ -97,6 +123,17 @@ impl Checker {
             if entries != self.settled {
                 let text =
                     format!("a list ({}) has {entries} entries for {} tasks", char::from(kind), self.settled);
+                self.problem(text);
+            }
+        }
+        for (kind, expected) in [(b'p', self.pushes), (b'q', self.pushes), (b'f', self.failing)] {
+            let mut entries = 0;
+            kv.scan(&[kind], &[kind + 1], &mut |_, _| {
+                entries += 1;
+                Ok(true)
+            })?;
+            if entries != expected {
+                let text = format!("webhooks ({}): {entries} entries for {expected}", char::from(kind));
                 self.problem(text);
             }
         }

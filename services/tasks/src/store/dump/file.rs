@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! "weft tasks\n"  version u32  epoch u32          all numbers big-endian
-//! ( 'H' length u32 head | 'R' length u32 record )*   protobuf
+//! ( 'H' length u32 head | 'R' length u32 record | 'P' length u32 webhook | 'D' length u32 how far it is )*   protobuf
 //! 'E' tasks u64  SHA-256 of everything before these 32 bytes
 //! ```
 
@@ -14,11 +14,12 @@ use prost::Message;
 use sha2::{Digest, Sha256};
 
 use super::OpenError;
-use crate::record::{Head, Record};
+use crate::record::{Delivery, Head, Push, Record};
 use crate::store::layout;
 
 const MAGIC: &[u8; 11] = b"weft tasks\n";
-const VERSION: u32 = 1;
+/// 1 had no webhooks and reads as it is.
+const VERSION: u32 = 2;
 /// A record cannot be larger than a task.
 const FRAME_BYTES_MAX: u32 = 64 * 1024 * 1024;
 
@@ -26,7 +27,16 @@ const FRAME_BYTES_MAX: u32 = 64 * 1024 * 1024;
 enum Entry {
     Head(Box<Head>),
     Record(Box<Record>),
+    Push(Push),
+    Delivery(Delivery),
     End { tasks: u64 },
+}
+
+/// A task with all it has.
+pub(super) struct Task {
+    pub(super) head: Head,
+    pub(super) records: Vec<Record>,
+    pub(super) pushes: Vec<(Push, Delivery)>,
 }
 
 /// Writes beside the target and takes its name at the end.
@@ -65,6 +75,11 @@ impl Writer {
 
     pub(super) fn record(&mut self, bytes: &[u8]) -> Result<(), OpenError> {
         self.frame(b'R', bytes)
+    }
+
+    pub(super) fn push(&mut self, push: &Push, delivery: &Delivery) -> Result<(), OpenError> {
+        self.frame(b'P', &push.encode_to_vec())?;
+        self.frame(b'D', &delivery.encode_to_vec())
     }
 
     pub(super) fn finish(mut self, tasks: u64) -> Result<(), OpenError> {
@@ -132,7 +147,7 @@ impl Reader {
             return Err(reader.bad("is no backup of a task store"));
         }
         let version = u32::from_be_bytes(reader.take()?);
-        if version != VERSION {
+        if !(1..=VERSION).contains(&version) {
             let text = format!(
                 "has version {version}, this program reads version {VERSION}; use the one that wrote it"
             );
@@ -147,30 +162,38 @@ impl Reader {
     }
 
     /// The next task; `None` after the last, when the checksum holds.
-    pub(super) fn task(&mut self) -> Result<Option<(Head, Vec<Record>)>, OpenError> {
+    pub(super) fn task(&mut self) -> Result<Option<Task>, OpenError> {
         if self.ended {
             return Ok(None);
         }
-        let mut records = Vec::new();
-        let mut head = self.pending.take();
+        let begun = |head| Task { head, records: Vec::new(), pushes: Vec::new() };
+        let mut task = self.pending.take().map(begun);
         loop {
-            match self.entry()? {
-                Entry::Record(record) if head.is_some() => records.push(*record),
-                Entry::Record(_) => return Err(self.bad("is damaged: a record without a task")),
-                Entry::Head(next) => {
+            let entry = self.entry()?;
+            match (entry, &mut task) {
+                (Entry::Head(next), task) => {
                     self.tasks += 1;
-                    match head {
-                        None => head = Some(*next),
-                        Some(head) => {
+                    match task.take() {
+                        None => *task = Some(begun(*next)),
+                        Some(whole) => {
                             self.pending = Some(*next);
-                            return Ok(Some((head, records)));
+                            return Ok(Some(whole));
                         }
                     }
                 }
-                Entry::End { tasks } => {
+                (Entry::End { tasks }, task) => {
+                    let whole = task.take();
                     self.end(tasks)?;
-                    return Ok(head.map(|head| (head, records)));
+                    return Ok(whole);
                 }
+                (Entry::Record(record), Some(task)) => task.records.push(*record),
+                (Entry::Push(push), Some(task)) => task.pushes.push((push, Delivery::default())),
+                (Entry::Delivery(delivery), Some(Task { pushes, .. })) if !pushes.is_empty() => {
+                    if let Some((_, of_the_last)) = pushes.last_mut() {
+                        *of_the_last = delivery;
+                    }
+                }
+                _ => return Err(self.bad("is damaged: an entry without a task")),
             }
         }
     }
@@ -191,6 +214,8 @@ impl Reader {
         match self.take::<1>()?[0] {
             b'H' => Ok(Entry::Head(Box::new(layout::decode(self.frame()?.as_slice(), "the backup")?))),
             b'R' => Ok(Entry::Record(Box::new(layout::decode(self.frame()?.as_slice(), "the backup")?))),
+            b'P' => Ok(Entry::Push(layout::decode(self.frame()?.as_slice(), "the backup")?)),
+            b'D' => Ok(Entry::Delivery(layout::decode(self.frame()?.as_slice(), "the backup")?)),
             b'E' => Ok(Entry::End { tasks: u64::from_be_bytes(self.take()?) }),
             _ => Err(self.bad("is damaged: an unknown entry")),
         }

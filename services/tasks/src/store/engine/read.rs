@@ -63,7 +63,7 @@ impl<K: Kv> Shared<K> {
         Ok((heads, more))
     }
 
-    /// The keys of a task's records and replays.
+    /// The keys of a task's records, replays and webhooks.
     pub(super) fn keys_of(&self, task: TaskId, owner: &str) -> Result<Vec<Vec<u8>>, Broken> {
         let prefix = layout::records(task);
         let (mut keys, mut joiner) = (Vec::new(), Joiner::default());
@@ -77,6 +77,11 @@ impl<K: Kv> Shared<K> {
         })?;
         joiner.finish()?;
         joiner.records.iter().for_each(|record| keys.extend(replays(owner, record)));
+        for webhook in self.webhooks(task)? {
+            keys.push(layout::push(layout::PUSHES, task, &webhook.push.id));
+            keys.push(layout::push(layout::DELIVERIES, task, &webhook.push.id));
+            keys.push(layout::failing(owner, task, &webhook.push.id));
+        }
         Ok(keys)
     }
 }
