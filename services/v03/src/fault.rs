@@ -101,17 +101,19 @@ impl Form {
         if fault.violations.is_empty() {
             return fault;
         }
-        let renamed = fault.violations.iter().map(|violation| Violation {
-            field: self.path(&violation.field),
-            description: violation.description.clone(),
-        });
-        let renamed = Fault::violated(renamed.collect());
-        let said_by_violations = fault.message == Fault::violated(fault.violations.clone()).message;
-        Fault {
-            message: if said_by_violations { renamed.message } else { fault.message.clone() },
-            violations: renamed.violations,
-            ..fault
-        }
+        let renamed: Vec<_> = fault
+            .violations
+            .iter()
+            .map(|Violation { field, description }| Violation {
+                field: self.path(field),
+                description: description.clone(),
+            })
+            .collect();
+        // A message begins with the first member, if it names one.
+        let rest = fault.message.strip_prefix(fault.violations[0].field.as_str());
+        let message =
+            rest.filter(|rest| rest.starts_with(':')).map(|rest| format!("{}{rest}", renamed[0].field));
+        Fault { message: message.unwrap_or(fault.message), violations: renamed, ..fault }
     }
 
     fn path(self, path: &str) -> String {
@@ -218,7 +220,13 @@ mod tests {
             assert_eq!(renamed.message, format!("{json}: is wrong"));
             assert_eq!(Form::Wire.fault(fault).violations[0].field, wire);
         }
-        let other = Fault { message: "m".into(), ..Fault::invalid("message.parts", "d") };
-        assert_eq!(Form::Wire.fault(other).message, "m");
+        for (message, expected) in [
+            ("message.parts: d (and 2 more)", "message.content: d (and 2 more)"),
+            ("message.parts[0]: d", "message.parts[0]: d"),
+            ("m", "m"),
+        ] {
+            let fault = Fault { message: message.into(), ..Fault::invalid("message.parts", "d") };
+            assert_eq!(Form::Wire.fault(fault).message, expected);
+        }
     }
 }
