@@ -49,6 +49,11 @@ impl Dialect {
             }
             _ => match (self, read(route, query, body)?) {
                 (Dialect::V03 { .. }, Call::GetPushConfig(request)) => Ok(get_push_config(request)),
+                (Dialect::V03 { .. }, Call::GetTask(mut request)) => {
+                    // 0 stands for unset there.
+                    request.history_length = request.history_length.filter(|length| *length != 0);
+                    Ok(Call::GetTask(request))
+                }
                 (_, call) => Ok(call),
             },
         }
