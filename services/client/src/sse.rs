@@ -34,6 +34,8 @@ pub struct Reader {
     event_bytes_max: usize,
 }
 
+/// What stands on a line before its data.
+const FIELD: &str = "data: ";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Reader {
@@ -63,7 +65,8 @@ impl Reader {
     }
 
     /// The next whole event; `None` when more bytes are needed. An event that is cut off by the end of the stream
-    /// never comes out.
+    /// never comes out. What is too large does not depend on where the chunks were cut: data over the limit, and a
+    /// line that could not be kept whole.
     ///
     /// # Errors
     /// When an event is over the limit; the reader is of no use afterwards.
@@ -77,10 +80,12 @@ impl Reader {
             let mut unseen = rest[self.seen..].iter();
             let Some(end) = unseen.position(|byte| matches!(byte, b'\n' | b'\r')) else {
                 self.seen = rest.len();
-                let open = rest.len() + self.data.len();
-                return if open > self.event_bytes_max { Err(self.too_large()) } else { Ok(None) };
+                return if self.fits(rest.len()) { Ok(None) } else { Err(self.too_large()) };
             };
             let end = std::mem::take(&mut self.seen) + end;
+            if !self.fits(end) {
+                return Err(self.too_large());
+            }
             self.after_cr = rest[end] == b'\r';
             let line = self.at..self.at + end;
             self.at += end + 1;
@@ -95,7 +100,8 @@ impl Reader {
     fn take_line(&mut self, line: std::ops::Range<usize>) -> Result<(), TooLarge> {
         match field(&self.buffer[line]) {
             (b"data", value) => {
-                if self.data.len() + value.len() > self.event_bytes_max {
+                let line_break = usize::from(self.has_data);
+                if self.data.len() + line_break + value.len() > self.event_bytes_max {
                     return Err(self.too_large());
                 }
                 if std::mem::replace(&mut self.has_data, true) {
@@ -129,6 +135,11 @@ impl Reader {
             self.at += usize::from(*byte == b'\n');
             self.after_cr = false;
         }
+    }
+
+    /// Whether a line of this many bytes may hold an event's data.
+    fn fits(&self, line: usize) -> bool {
+        line <= self.event_bytes_max.saturating_add(FIELD.len())
     }
 
     fn too_large(&self) -> TooLarge {
@@ -187,9 +198,26 @@ mod tests {
 
     #[test]
     fn a_line_or_an_event_over_the_bound_is_refused_before_it_is_whole() {
-        assert_eq!(read(&[b"data: 123456"], 10), Err(TooLarge { bytes_max: 10 }));
-        assert_eq!(read(&[b"data: 12345\ndata: 12345\ndata: 1"], 10), Err(TooLarge { bytes_max: 10 }));
+        assert_eq!(read(&[b"data: 12345678901"], 10), Err(TooLarge { bytes_max: 10 }));
+        assert_eq!(read(&[b": a long comment!"], 10), Err(TooLarge { bytes_max: 10 }));
+        assert_eq!(read(&[b"data: 12345\ndata: 12345\n"], 10), Err(TooLarge { bytes_max: 10 }));
         let many = "x: y\n".repeat(100);
         assert_eq!(read(&[many.as_bytes(), b"data: 12345\n\n"], 11).unwrap()[0].1, "12345");
+    }
+
+    #[test]
+    fn what_is_too_large_does_not_depend_on_the_cuts() {
+        let texts: [(&[u8], bool); 5] = [
+            (b"data: 1234567890\n\n", true),
+            (b"data: 12345\nid: 1\ndata: 1234\n\n", true),
+            (b"data: 12345\n: comment more\n\n", true),
+            (b"data: 12345\ndata: 12345\n\n", false),
+            (b"data: 1\n: a longer comment\n\n", false),
+        ];
+        for (text, fits) in texts {
+            for cut in 0..text.len() {
+                assert_eq!(read(&[&text[..cut], &text[cut..]], 10).is_ok(), fits, "{text:?} cut at {cut}");
+            }
+        }
     }
 }
