@@ -11,6 +11,7 @@ mod chaos;
 mod cli;
 mod client;
 mod gate;
+mod limits;
 mod no_hands;
 mod nodes;
 mod one_or_many;
