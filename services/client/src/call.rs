@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::binding::Version;
 use crate::error::{Trail, Why};
 
 /// Key under which a repeat gives the same task.
@@ -12,6 +13,8 @@ pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempote
 pub(crate) const TASK_ACCESS_TOKEN: HeaderName = HeaderName::from_static("task-access-token");
 /// URIs of the extensions that a call, or an answer, makes use of.
 pub(crate) const A2A_EXTENSIONS: HeaderName = HeaderName::from_static("a2a-extensions");
+/// The same under the name of version 0.3.
+pub(crate) const X_A2A_EXTENSIONS: HeaderName = HeaderName::from_static("x-a2a-extensions");
 /// The version of the protocol that is spoken.
 pub(crate) const A2A_VERSION: HeaderName = HeaderName::from_static("a2a-version");
 /// The last event that was seen of a stream.
@@ -47,11 +50,15 @@ pub struct Answer<T> {
 
 impl Call {
     /// The headers of this call, without credentials.
-    pub(crate) fn headers(&self, version: &'static str) -> Result<HeaderMap, Why> {
+    pub(crate) fn headers(&self, version: Version) -> Result<HeaderMap, Why> {
         let mut headers = self.headers.clone();
-        headers.insert(A2A_VERSION, HeaderValue::from_static(version));
+        headers.insert(A2A_VERSION, HeaderValue::from_static(version.as_str()));
         if !self.extensions.is_empty() {
-            headers.insert(A2A_EXTENSIONS, value("an extension URI", &self.extensions.join(","))?);
+            let uris = value("an extension URI", &self.extensions.join(","))?;
+            if version == Version::V03 {
+                headers.insert(X_A2A_EXTENSIONS, uris.clone());
+            }
+            headers.insert(A2A_EXTENSIONS, uris);
         }
         if let Some(key) = &self.idempotency_key {
             headers.insert(IDEMPOTENCY_KEY, value("the idempotency key", key)?);

@@ -21,7 +21,7 @@ const WELL_KNOWN: [&str; 2] = [".well-known/agent-card.json", ".well-known/agent
 /// An agent's card.
 #[derive(Debug, Clone)]
 pub struct Card {
-    /// What this version of A2A knows of it.
+    /// What version 1.0 of A2A knows of it; a card of version 0.3 is converted.
     pub card: AgentCard,
     /// All of it, as the agent wrote it; signatures hold for this.
     pub raw: Value,
@@ -134,10 +134,12 @@ fn parse(body: &[u8], url: Url, etag: Option<HeaderValue>) -> Result<Card, Why> 
     let no_card =
         |reason: &dyn std::fmt::Display| Why::Malformed(format!("{url} holds no agent card: {reason}"));
     let raw: Value = serde_json::from_slice(body).map_err(|error| no_card(&error))?;
-    if !raw.is_object() {
-        return Err(no_card(&"it is not an object"));
-    }
-    let card = AgentCard::read(body).map_err(|error| no_card(&error))?;
+    let Value::Object(members) = &raw else { return Err(no_card(&"it is not an object")) };
+    let card = if weft_v03::card::is_legacy(members) {
+        weft_v03::card::read(members.clone()).map_err(|fault| no_card(&fault))?
+    } else {
+        AgentCard::read(body).map_err(|error| no_card(&error))?
+    };
     Ok(Card { card, raw, url, etag })
 }
 
@@ -158,7 +160,9 @@ mod tests {
     #[test]
     fn fields_nobody_knows_are_kept_beside_the_card() {
         let url = Url::parse("http://h/c.json").unwrap();
-        let card = parse(br#"{"name":"a","futureField":{"x":[1]}}"#, url.clone(), None).unwrap();
+        let card =
+            parse(br#"{"name":"a","supportedInterfaces":[],"futureField":{"x":[1]}}"#, url.clone(), None)
+                .unwrap();
         assert_eq!((card.card.name.as_str(), &card.raw["futureField"]["x"][0]), ("a", &Value::from(1)));
         for body in ["[]", "null", "nope", "{\"name\":7}"] {
             assert!(matches!(parse(body.as_bytes(), url.clone(), None), Err(Why::Malformed(_))), "{body}");

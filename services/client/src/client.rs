@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::agent::Agent;
-use crate::binding::{self, Binding, Version};
+use crate::binding::{self, Binding};
 use crate::card::{self, Card, Cards};
 use crate::credentials::{Credentials, Origins, origin};
 use crate::error::{Error, Why};
@@ -84,29 +84,22 @@ impl Client {
     /// When no interface can be spoken, or none that the credentials may go to.
     pub fn connect(&self, card: Arc<Card>, prefer: &[Binding]) -> Result<Agent, Error> {
         let interfaces = binding::interfaces(&card.card, &card.url);
-        let spoken = |interface: &binding::Interface| interface.version == Version::V1;
         let allowed =
             |interface: &binding::Interface| self.origins.allow_credentials(&card.url, &interface.url);
         let secret = self.shared.credentials.is_some();
-        let usable = |interface: &binding::Interface| spoken(interface) && (!secret || allowed(interface));
+        let usable = |interface: &binding::Interface| !secret || allowed(interface);
         match binding::choose(&interfaces, prefer, usable) {
             Some(interface) => {
                 let trusted = allowed(interface);
                 let wire = Wire::new(self.shared.clone(), interface.clone(), trusted);
                 Ok(Agent::new(card, wire))
             }
-            None => Err(self.why_not(&card, &interfaces, prefer, spoken).into()),
+            None => Err(self.why_not(&card, &interfaces, prefer).into()),
         }
     }
 
-    fn why_not(
-        &self,
-        card: &Card,
-        interfaces: &[binding::Interface],
-        prefer: &[Binding],
-        spoken: impl Fn(&binding::Interface) -> bool,
-    ) -> Why {
-        if let Some(foreign) = binding::choose(interfaces, prefer, spoken) {
+    fn why_not(&self, card: &Card, interfaces: &[binding::Interface], prefer: &[Binding]) -> Why {
+        if let Some(foreign) = binding::choose(interfaces, prefer, |_| true) {
             return Why::ForeignOrigin { card: origin(&card.url), interface: origin(&foreign.url) };
         }
         let offers = &card.card.supported_interfaces;

@@ -97,6 +97,12 @@ pub(crate) fn of_http(status: StatusCode, headers: &HeaderMap, body: &[u8], abou
             return refused(Details::read(&error.details), by_status, &error.message, code, headers);
         }
     }
+    // The body of version 0.3: the error object of JSON-RPC, alone.
+    if json.get("code").and_then(Value::as_i64).is_some_and(|code| code < 0)
+        && let Ok(error) = RpcError::deserialize(&json)
+    {
+        return of_rpc(&error, headers);
+    }
     // RFC 9457, and servers that answer a plain `message`.
     let told = ["detail", "message", "title", "error"].into_iter().find_map(|name| json.get(name)?.as_str());
     let message = told.map_or_else(|| format!("HTTP {status}"), str::to_owned);
@@ -211,7 +217,8 @@ struct Details {
 impl Details {
     fn read(list: &Value) -> Details {
         let mut details = Details::default();
-        for detail in list.as_array().into_iter().flatten() {
+        let one = std::slice::from_ref(list);
+        for detail in list.as_array().map_or(one, Vec::as_slice) {
             let kind = detail.get("@type").and_then(Value::as_str).unwrap_or_default();
             match kind.rsplit('/').next() {
                 Some("google.rpc.ErrorInfo") => details.info(detail),
@@ -312,6 +319,8 @@ mod tests {
         assert_eq!(read(404, rpc, About::Card), (Kind::TaskNotFound, "m".into(), -32001));
         let problem = r#"{"type":"about:blank","title":"t","detail":"d","status":404}"#;
         assert_eq!(read(404, problem, About::Task), (Kind::TaskNotFound, "d".into(), 404));
+        let old = r#"{"code":-32002,"type":"TaskNotCancelableError","message":"m","data":[]}"#;
+        assert_eq!(read(409, old, About::Task), (Kind::TaskNotCancelable, "m".into(), -32002));
         assert_eq!(read(404, "", About::Push), (Kind::NotFound, "HTTP 404 Not Found".into(), 404));
         assert_eq!(read(409, "{}", About::Cancel).0, Kind::TaskNotCancelable);
         assert_eq!(read(401, "<html>who</html>", About::Task).0, Kind::Unauthenticated);

@@ -20,6 +20,7 @@
 //! | `follow` | [`Follow`]: one event stream over cuts, resumption and polling |
 //! | `wait` | a message sent and followed until its task has ended or asks |
 //! | `operation` | what an operation is called on each binding |
+//! | `legacy` | the same to an agent of version 0.3 |
 //! | `wire` | JSON-RPC, HTTP+JSON and gRPC |
 //! | `fault` | an agent's refusal, read back into the mesh's list of faults |
 //! | `sse` | `text/event-stream`, read with bounds |
@@ -41,6 +42,7 @@ mod error;
 mod fault;
 mod follow;
 mod http;
+mod legacy;
 mod limits;
 mod operation;
 pub mod sse;

@@ -12,6 +12,7 @@ use weft_proto::a2a::{
 use weft_proto::json::{self, JsonFault};
 
 use crate::fault::About;
+use crate::legacy::Legacy;
 
 /// One operation of A2A.
 pub(crate) trait Operation {
@@ -19,6 +20,8 @@ pub(crate) trait Operation {
     type Request: prost::Message + Serialize + Clone + Default + 'static;
     /// What comes back: once, or as each element of a stream.
     type Answer: Answered;
+    /// How it looks to an agent of version 0.3.
+    type Old: Legacy<Self::Request, Self::Answer>;
     /// JSON-RPC method, and name of the gRPC method.
     const NAME: &'static str;
     /// The JSON-RPC method as older agents call it.
@@ -67,6 +70,7 @@ macro_rules! operation {
     ($name:ty, $wire:literal, $slash:literal, $about:expr, $request:ty => $answer:ty, $task:expr) => {
         type Request = $request;
         type Answer = $answer;
+        type Old = $name;
         const NAME: &'static str = $wire;
         const SLASH: &'static str = $slash;
         const ABOUT: About = $about;

@@ -12,7 +12,7 @@ use futures::stream::BoxStream;
 use http::HeaderMap;
 use weft_proto::a2a::StreamResponse;
 
-use crate::binding::{Binding, Interface};
+use crate::binding::{Binding, Interface, Version};
 use crate::call::{Answer, Call, LAST_EVENT_ID};
 use crate::client::Shared;
 use crate::credentials::origin;
@@ -95,6 +95,10 @@ impl Wire {
         Err(Why::ForeignOrigin { card: origin(card), interface: origin(&self.interface.url) })
     }
 
+    fn is_old(&self) -> bool {
+        self.interface.version == Version::V03
+    }
+
     fn name_tenant<O: Operation>(&self, request: &mut O::Request) {
         if !self.interface.tenant.is_empty() {
             O::tenant(request).clone_from(&self.interface.tenant);
@@ -102,7 +106,7 @@ impl Wire {
     }
 
     async fn headers(&self, call: &Call, after: Option<&str>) -> Result<HeaderMap, Why> {
-        let mut headers = call.headers(self.interface.version.as_str())?;
+        let mut headers = call.headers(self.interface.version)?;
         if let Some(id) = after.and_then(|id| id.parse().ok()) {
             headers.insert(LAST_EVENT_ID, id);
         }

@@ -17,12 +17,14 @@ use weft_proto::a2a::StreamResponse;
 use super::{Opened, Wire};
 use crate::call::{Answer, access_token};
 use crate::error::Why;
-use crate::fault;
+use crate::fault::{self, About};
 use crate::follow::Event;
 use crate::http::Http;
+use crate::legacy::{Legacy, lacking};
 use crate::operation::Operation;
 
 const SERVICE: &str = "lf.a2a.v1.A2AService";
+const OLD_SERVICE: &str = "a2a.v1.A2AService";
 
 impl Wire {
     pub(super) async fn grpc_unary<O: Operation>(
@@ -30,13 +32,13 @@ impl Wire {
         request: O::Request,
         headers: HeaderMap,
     ) -> Result<Answer<O::Answer>, Why> {
-        let mut grpc = self.grpc()?;
-        grpc.ready().await.map_err(|error| Why::Unreachable(error.to_string()))?;
-        let codec = ProstCodec::<O::Request, O::Answer>::default();
-        let response = grpc.unary(with(request, headers), path::<O>()?, codec).await;
-        let response = response.map_err(|status| fault::of_grpc(&status, O::ABOUT))?;
-        let (metadata, body, _) = response.into_parts();
-        Ok(Answer::new(body, &metadata.into_headers()))
+        if self.is_old() {
+            let path = old_path::<O>()?;
+            let (headers, answer) = self.one(O::Old::down(request), headers, path, O::ABOUT).await?;
+            return Ok(Answer::new(old::<O>(answer)?, &headers));
+        }
+        let (headers, answer) = self.one(request, headers, path(SERVICE, O::NAME)?, O::ABOUT).await?;
+        Ok(Answer::new(answer, &headers))
     }
 
     pub(super) async fn grpc_stream<O: Operation<Answer = StreamResponse>>(
@@ -44,19 +46,55 @@ impl Wire {
         request: O::Request,
         headers: HeaderMap,
     ) -> Result<Opened, Why> {
+        if self.is_old() {
+            let path = old_path::<O>()?;
+            return self.many(O::Old::down(request), headers, path, O::ABOUT, old::<O>).await;
+        }
+        self.many(request, headers, path(SERVICE, O::NAME)?, O::ABOUT, Ok).await
+    }
+
+    async fn one<R, A>(
+        &self,
+        request: R,
+        headers: HeaderMap,
+        path: PathAndQuery,
+        about: About,
+    ) -> Result<(HeaderMap, A), Why>
+    where
+        R: prost::Message + 'static,
+        A: prost::Message + Default + 'static,
+    {
         let mut grpc = self.grpc()?;
         grpc.ready().await.map_err(|error| Why::Unreachable(error.to_string()))?;
-        let codec = ProstCodec::<O::Request, StreamResponse>::default();
-        let response = grpc.server_streaming(with(request, headers), path::<O>()?, codec).await;
-        let response = response.map_err(|status| fault::of_grpc(&status, O::ABOUT))?;
-        let (metadata, body, _) = response.into_parts();
+        let response = grpc.unary(with(request, headers), path, ProstCodec::<R, A>::default()).await;
+        let (metadata, body, _) = response.map_err(|status| fault::of_grpc(&status, about))?.into_parts();
+        Ok((metadata.into_headers(), body))
+    }
+
+    async fn many<R, A>(
+        &self,
+        request: R,
+        headers: HeaderMap,
+        path: PathAndQuery,
+        about: About,
+        read: fn(A) -> Result<StreamResponse, Why>,
+    ) -> Result<Opened, Why>
+    where
+        R: prost::Message + 'static,
+        A: prost::Message + Default + Send + 'static,
+    {
+        let mut grpc = self.grpc()?;
+        grpc.ready().await.map_err(|error| Why::Unreachable(error.to_string()))?;
+        let codec = ProstCodec::<R, A>::default();
+        let response = grpc.server_streaming(with(request, headers), path, codec).await;
+        let (metadata, body, _) = response.map_err(|status| fault::of_grpc(&status, about))?.into_parts();
         let access_token = access_token(&metadata.into_headers());
         // The channel's own keep-alive finds out whether the agent is still there: gRPC has no comments to send.
-        let events = stream::unfold(Some(body), |body| async move {
+        let events = stream::unfold(Some(body), move |body| async move {
             let mut body = body?;
             let next = match body.next().await? {
-                Ok(body) => Ok(Event { id: None, body }),
-                Err(status) => Err(fault::of_grpc(&status, O::ABOUT)),
+                Ok(body) => read(body).map(|body| Event { id: None, body }),
+                Err(status) => Err(fault::of_grpc(&status, about)),
             };
             let rest = next.is_ok().then_some(body);
             Some((next, rest))
@@ -72,9 +110,20 @@ impl Wire {
     }
 }
 
-fn path<O: Operation>() -> Result<PathAndQuery, Why> {
-    let path = format!("/{SERVICE}/{}", O::NAME);
+fn path(service: &str, method: &str) -> Result<PathAndQuery, Why> {
+    let path = format!("/{service}/{method}");
     path.parse().map_err(|error| Why::Unusable(format!("{path} is no path: {error}")))
+}
+
+fn old_path<O: Operation>() -> Result<PathAndQuery, Why> {
+    match O::Old::GRPC {
+        "" => Err(lacking(O::NAME)),
+        method => path(OLD_SERVICE, method),
+    }
+}
+
+fn old<O: Operation>(answer: <O::Old as Legacy<O::Request, O::Answer>>::Answer) -> Result<O::Answer, Why> {
+    O::Old::up(answer).map_err(|fault| Why::Malformed(fault.message))
 }
 
 fn with<R>(request: R, headers: HeaderMap) -> tonic::Request<R> {

@@ -14,6 +14,7 @@ use crate::call::Answer;
 use crate::error::Why;
 use crate::fault::{self, About, METHOD_NOT_FOUND, RpcError};
 use crate::http::{Outgoing, Response, may_be_json, media_type, read};
+use crate::legacy::{Legacy, lacking};
 use crate::operation::{Answered, Operation};
 
 #[derive(Serialize)]
@@ -39,7 +40,8 @@ impl Wire {
         let response = self.ask::<O>(request, headers, false).await?;
         let (status, headers) = (response.status(), response.headers().clone());
         let body = read(response, "the answer", self.shared.limits.answer_bytes_max).await?;
-        Ok(Answer::new(answer(status, &headers, &body, O::ABOUT)?, &headers))
+        let read = if self.is_old() { old::<O> } else { new::<O> };
+        Ok(Answer::new(answer(status, &headers, &body, O::ABOUT, read)?, &headers))
     }
 
     pub(super) async fn jsonrpc_stream<O: Operation<Answer = StreamResponse>>(
@@ -48,10 +50,8 @@ impl Wire {
         headers: HeaderMap,
     ) -> Result<Opened, Why> {
         let response = self.ask::<O>(request, headers, true).await?;
-        stream::open(response, &self.shared.limits, O::ABOUT, |data, about| {
-            answer(StatusCode::OK, &HeaderMap::new(), data, about)
-        })
-        .await
+        let event: stream::Read = if self.is_old() { event::<O, true> } else { event::<O, false> };
+        stream::open(response, &self.shared.limits, O::ABOUT, event).await
     }
 
     /// Calls by the name of version 1.0 and, if the agent does not know it, by the older one. A refusal of the name is
@@ -64,9 +64,13 @@ impl Wire {
     ) -> Result<Response, Why> {
         let unusable =
             |error: &dyn std::fmt::Display| Why::Unusable(format!("cannot write the request: {error}"));
-        let params = json::encode_string(request).map_err(|error| unusable(&error))?;
+        let params = if self.is_old() {
+            old_params::<O>(request)?
+        } else {
+            json::encode_string(request).map_err(|error| unusable(&error))?
+        };
         let params = RawValue::from_string(params).map_err(|error| unusable(&error))?;
-        let slashed = self.slashed.load(Ordering::Relaxed);
+        let slashed = self.is_old() || self.slashed.load(Ordering::Relaxed);
         let first = self.post(if slashed { O::SLASH } else { O::NAME }, &params, &headers, streamed).await?;
         if slashed || streams(&first) {
             return Ok(first);
@@ -123,13 +127,19 @@ fn is_unknown_method(body: &[u8]) -> bool {
 }
 
 /// What an envelope holds.
-fn answer<A: Answered>(status: StatusCode, headers: &HeaderMap, body: &[u8], about: About) -> Result<A, Why> {
+fn answer<A: Answered>(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+    about: About,
+    read: fn(&str) -> Result<A, String>,
+) -> Result<A, Why> {
     let kind = media_type(headers);
     let reply = if may_be_json(&kind) { serde_json::from_slice::<Reply>(body).ok() } else { None };
     match reply {
         Some(Reply { error: Some(error), .. }) => Err(fault::of_rpc(&error, headers)),
         Some(Reply { result: Some(result), .. }) if status.is_success() => {
-            A::read(result.get().as_bytes()).map_err(|error| Why::Malformed(format!("result: {error}")))
+            read(result.get()).map_err(|error| Why::Malformed(format!("result: {error}")))
         }
         _ if !status.is_success() => Err(fault::of_http(status, headers, body, about)),
         // `null` as a result is read as none.
@@ -138,4 +148,27 @@ fn answer<A: Answered>(status: StatusCode, headers: &HeaderMap, body: &[u8], abo
         }
         None => Err(Why::Malformed(stream::not("JSON-RPC", &kind, body))),
     }
+}
+
+/// What an event holds, of version 0.3 or of 1.0.
+fn event<O: Operation<Answer = StreamResponse>, const OLD: bool>(
+    data: &[u8],
+    about: About,
+) -> Result<StreamResponse, Why> {
+    answer(StatusCode::OK, &HeaderMap::new(), data, about, if OLD { old::<O> } else { new::<O> })
+}
+
+fn new<O: Operation>(json: &str) -> Result<O::Answer, String> {
+    O::Answer::read(json.as_bytes()).map_err(|error| error.to_string())
+}
+
+fn old<O: Operation>(json: &str) -> Result<O::Answer, String> {
+    O::Old::read(json).map_err(|fault| fault.message)
+}
+
+fn old_params<O: Operation>(request: &O::Request) -> Result<String, Why> {
+    let call = O::Old::call(request.clone()).ok_or_else(|| lacking(O::NAME))?;
+    let mut params = Vec::new();
+    call.params(&mut params).map_err(|fault| Why::Unusable(fault.message))?;
+    String::from_utf8(params).map_err(|error| Why::Unusable(format!("cannot write the request: {error}")))
 }

@@ -9,6 +9,7 @@ use crate::call::Answer;
 use crate::error::Why;
 use crate::fault::{self, About};
 use crate::http::{Outgoing, Response, Url, may_be_json, media_type, read};
+use crate::legacy::Legacy;
 use crate::operation::{Answered, Operation, Rest};
 
 const UNARY: HeaderValue = HeaderValue::from_static("application/a2a+json, application/json");
@@ -33,7 +34,8 @@ impl Wire {
         if !may_be_json(&kind) {
             return Err(Why::Malformed(stream::not("JSON", &kind, &body)));
         }
-        let answer = O::Answer::read(&body).map_err(|error| Why::Malformed(error.to_string()))?;
+        let answer = if self.is_old() { old::<O>(&body) } else { new::<O>(&body) };
+        let answer = answer.map_err(Why::Malformed)?;
         Ok(Answer::new(answer, &headers))
     }
 
@@ -51,12 +53,16 @@ impl Wire {
             rest.body = Bytes::new();
             response = self.rest_exchange(rest, headers, STREAM).await?;
         }
+        let event: stream::Read = if self.is_old() { event::<O, true> } else { event::<O, false> };
         stream::open(response, &self.shared.limits, O::ABOUT, event).await
     }
 
     fn rest_request<O: Operation>(&self, request: &O::Request) -> Result<Outgoing, Why> {
-        let rest =
-            O::rest(request).map_err(|error| Why::Unusable(format!("cannot write the request: {error}")))?;
+        let rest = if self.is_old() {
+            O::Old::http(request.clone())?
+        } else {
+            O::rest(request).map_err(|error| Why::Unusable(format!("cannot write the request: {error}")))?
+        };
         let url = self.rest_url(&rest)?;
         let body = Bytes::from(rest.body.unwrap_or_default());
         Ok(Outgoing { method: rest.method, url, headers: HeaderMap::new(), body })
@@ -102,9 +108,20 @@ fn is_wrong_method(response: &Response) -> bool {
 }
 
 /// The data of an event.
-fn event(data: &[u8], about: About) -> Result<StreamResponse, Why> {
+fn event<O: Operation<Answer = StreamResponse>, const OLD: bool>(
+    data: &[u8],
+    about: About,
+) -> Result<StreamResponse, Why> {
     if let Some(refused) = fault::on_stream(data, about) {
         return Err(refused);
     }
-    StreamResponse::read(data).map_err(|error| Why::Malformed(error.to_string()))
+    if OLD { old::<O>(data) } else { new::<O>(data) }.map_err(Why::Malformed)
+}
+
+fn new<O: Operation>(json: &[u8]) -> Result<O::Answer, String> {
+    O::Answer::read(json).map_err(|error| error.to_string())
+}
+
+fn old<O: Operation>(json: &[u8]) -> Result<O::Answer, String> {
+    O::Old::read_http(json).map_err(|fault| fault.message)
 }

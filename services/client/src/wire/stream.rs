@@ -13,7 +13,7 @@ use crate::limits::Limits;
 use crate::sse::Reader;
 
 /// What the data of one event says.
-type Read = fn(&[u8], About) -> Result<StreamResponse, Why>;
+pub(super) type Read = fn(&[u8], About) -> Result<StreamResponse, Why>;
 
 /// Takes an answer for a stream. One that is none is the error it holds, or no answer to this call.
 pub(super) async fn open(

@@ -4,6 +4,7 @@
 mod cards;
 mod grpc;
 mod jsonrpc;
+mod old;
 mod rest;
 mod streams;
 mod waits;

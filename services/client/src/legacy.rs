@@ -1,0 +1,225 @@
+//! How an operation looks to an agent of version 0.3: other names, other messages, the same meaning.
+
+use http::Method;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use weft_core::Fault;
+use weft_proto::{a2a as v1, a2a_v03 as v03, json};
+use weft_v03::wire::{Downgrade, TryUpgrade, Upgrade, create_push_config};
+use weft_v03::{Request, json as kinds};
+
+use crate::error::Why;
+use crate::operation::{
+    CancelTask, CreatePushConfig, DeletePushConfig, GetExtendedCard, GetPushConfig, GetTask, ListPushConfigs,
+    ListTasks, Rest, SendMessage, SendStreamingMessage, SubscribeToTask,
+};
+
+/// The face of version 0.3 of an operation with requests `R` and answers `A`.
+pub(crate) trait Legacy<R, A> {
+    /// What is sent in protobuf, and as the body of an HTTP call.
+    type Request: prost::Message + Serialize + 'static;
+    /// What comes back.
+    type Answer: prost::Message + Default + DeserializeOwned + Send + 'static;
+    /// The gRPC method.
+    const GRPC: &'static str;
+
+    /// The JSON-RPC call; `None`: version 0.3 has no such operation.
+    fn call(request: R) -> Option<Request>;
+    /// The request in protobuf.
+    fn down(request: R) -> Self::Request;
+    /// The answer from protobuf.
+    fn up(answer: Self::Answer) -> Result<A, Fault>;
+    /// The result of the JSON-RPC call.
+    fn read(json: &str) -> Result<A, Fault>;
+    /// The HTTP call.
+    fn http(request: R) -> Result<Rest, Why>;
+
+    /// The answer to the HTTP call.
+    fn read_http(body: &[u8]) -> Result<A, Fault> {
+        Self::up(json::decode(body).map_err(|fault| Fault::invalid(fault.path, fault.reason))?)
+    }
+}
+
+/// What version 0.3 lacks.
+pub(crate) fn lacking(operation: &str) -> Why {
+    Why::NoInterface(format!("the agent speaks version 0.3, which has no {operation}"))
+}
+
+macro_rules! legacy {
+    (
+        $operation:ident: $request:ty => $answer:ty, $old_request:ty => $old_answer:ty, $grpc:literal,
+        $down:expr, $up:expr, $read:expr, $http:expr
+    ) => {
+        impl Legacy<$request, $answer> for $operation {
+            type Request = $old_request;
+            type Answer = $old_answer;
+            const GRPC: &'static str = $grpc;
+
+            fn call(request: $request) -> Option<Request> {
+                Some(Request::$operation(request))
+            }
+
+            fn down(request: $request) -> $old_request {
+                let down: fn($request) -> $old_request = $down;
+                down(request)
+            }
+
+            fn up(answer: $old_answer) -> Result<$answer, Fault> {
+                let up: fn($old_answer) -> Result<$answer, Fault> = $up;
+                up(answer)
+            }
+
+            fn read(json: &str) -> Result<$answer, Fault> {
+                let read: fn(&str) -> Result<$answer, Fault> = $read;
+                read(json)
+            }
+
+            fn http(request: $request) -> Result<Rest, Why> {
+                let http: fn($request) -> Result<Rest, Why> = $http;
+                http(request)
+            }
+        }
+    };
+}
+
+legacy!(
+    SendMessage: v1::SendMessageRequest => v1::SendMessageResponse,
+    v03::SendMessageRequest => v03::SendMessageResponse, "SendMessage",
+    Downgrade::downgrade, |answer| Ok(answer.upgrade()), result,
+    |request| post(&["message:send"], body(&request.downgrade())?)
+);
+legacy!(
+    SendStreamingMessage: v1::SendMessageRequest => v1::StreamResponse,
+    v03::SendMessageRequest => v03::StreamResponse, "SendStreamingMessage",
+    Downgrade::downgrade, |answer| Ok(answer.upgrade()), result,
+    |request| post(&["message:stream"], body(&request.downgrade())?)
+);
+legacy!(
+    GetTask: v1::GetTaskRequest => v1::Task, v03::GetTaskRequest => v03::Task, "GetTask",
+    Downgrade::downgrade, |answer| Ok(answer.upgrade()), result,
+    |request| {
+        let length = request.history_length.map(|n| ("historyLength", n.to_string()));
+        Ok(Rest { query: length.into_iter().collect(), ..get(&["tasks", &request.id]) })
+    }
+);
+legacy!(
+    CancelTask: v1::CancelTaskRequest => v1::Task, v03::CancelTaskRequest => v03::Task, "CancelTask",
+    Downgrade::downgrade, |answer| Ok(answer.upgrade()), result,
+    |request| post(&["tasks", &format!("{}:cancel", request.id)], b"{}".to_vec())
+);
+legacy!(
+    SubscribeToTask: v1::SubscribeToTaskRequest => v1::StreamResponse,
+    v03::TaskSubscriptionRequest => v03::StreamResponse, "TaskSubscription",
+    Downgrade::downgrade, |answer| Ok(answer.upgrade()), result,
+    |request| Ok(get(&["tasks", &format!("{}:subscribe", request.id)]))
+);
+legacy!(
+    CreatePushConfig: v1::TaskPushNotificationConfig => v1::TaskPushNotificationConfig,
+    v03::CreateTaskPushNotificationConfigRequest => v03::TaskPushNotificationConfig,
+    "CreateTaskPushNotificationConfig",
+    create_push_config, TryUpgrade::try_upgrade, result,
+    |request| {
+        let task_id = request.task_id.clone();
+        post(&["tasks", &task_id, "pushNotificationConfigs"], body(&create_push_config(request))?)
+    }
+);
+legacy!(
+    GetPushConfig: v1::GetTaskPushNotificationConfigRequest => v1::TaskPushNotificationConfig,
+    v03::GetTaskPushNotificationConfigRequest => v03::TaskPushNotificationConfig,
+    "GetTaskPushNotificationConfig",
+    Downgrade::downgrade, TryUpgrade::try_upgrade, result,
+    |request| Ok(get(&["tasks", &request.task_id, "pushNotificationConfigs", &request.id]))
+);
+legacy!(
+    ListPushConfigs: v1::ListTaskPushNotificationConfigsRequest => v1::ListTaskPushNotificationConfigsResponse,
+    v03::ListTaskPushNotificationConfigRequest => v03::ListTaskPushNotificationConfigResponse,
+    "ListTaskPushNotificationConfig",
+    Downgrade::downgrade, TryUpgrade::try_upgrade, result,
+    |request| Ok(get(&["tasks", &request.task_id, "pushNotificationConfigs"]))
+);
+legacy!(
+    DeletePushConfig: v1::DeleteTaskPushNotificationConfigRequest => (),
+    v03::DeleteTaskPushNotificationConfigRequest => (), "DeleteTaskPushNotificationConfig",
+    Downgrade::downgrade, Ok, |_| Ok(()),
+    |request| {
+        let rest = get(&["tasks", &request.task_id, "pushNotificationConfigs", &request.id]);
+        Ok(Rest { method: Method::DELETE, ..rest })
+    }
+);
+
+impl Legacy<v1::GetExtendedAgentCardRequest, v1::AgentCard> for GetExtendedCard {
+    type Request = v03::GetAgentCardRequest;
+    type Answer = v03::AgentCard;
+    const GRPC: &'static str = "GetAgentCard";
+
+    fn call(request: v1::GetExtendedAgentCardRequest) -> Option<Request> {
+        Some(Request::GetExtendedAgentCard(request))
+    }
+
+    fn down(request: v1::GetExtendedAgentCardRequest) -> v03::GetAgentCardRequest {
+        request.downgrade()
+    }
+
+    fn up(answer: v03::AgentCard) -> Result<v1::AgentCard, Fault> {
+        Ok(answer.upgrade())
+    }
+
+    fn read(json: &str) -> Result<v1::AgentCard, Fault> {
+        let card = serde_json::from_str(json).map_err(|error| Fault::invalid("card", error.to_string()))?;
+        weft_v03::card::read(card)
+    }
+
+    fn http(_: v1::GetExtendedAgentCardRequest) -> Result<Rest, Why> {
+        Ok(get(&["card"]))
+    }
+
+    /// The card has one form on every binding.
+    fn read_http(body: &[u8]) -> Result<v1::AgentCard, Fault> {
+        Self::read(&String::from_utf8_lossy(body))
+    }
+}
+
+/// Version 0.3 cannot list tasks; the messages are those of an operation that it has.
+impl Legacy<v1::ListTasksRequest, v1::ListTasksResponse> for ListTasks {
+    type Request = v03::GetTaskRequest;
+    type Answer = v03::Task;
+    const GRPC: &'static str = "";
+
+    fn call(_: v1::ListTasksRequest) -> Option<Request> {
+        None
+    }
+
+    fn down(_: v1::ListTasksRequest) -> v03::GetTaskRequest {
+        v03::GetTaskRequest::default()
+    }
+
+    fn up(task: v03::Task) -> Result<v1::ListTasksResponse, Fault> {
+        Ok(v1::ListTasksResponse { tasks: vec![task.upgrade()], ..v1::ListTasksResponse::default() })
+    }
+
+    fn read(_: &str) -> Result<v1::ListTasksResponse, Fault> {
+        Ok(v1::ListTasksResponse::default())
+    }
+
+    fn http(_: v1::ListTasksRequest) -> Result<Rest, Why> {
+        Err(lacking("ListTasks"))
+    }
+}
+
+fn result<A: kinds::Read>(json: &str) -> Result<A, Fault> {
+    kinds::decode(json, "result")
+}
+
+fn body<T: Serialize>(message: &T) -> Result<Vec<u8>, Why> {
+    json::encode(message).map_err(|error| Why::Unusable(format!("cannot write the request: {error}")))
+}
+
+fn get(path: &[&str]) -> Rest {
+    let path = std::iter::once("v1").chain(path.iter().copied()).map(str::to_owned).collect();
+    Rest { method: Method::GET, path, query: Vec::new(), body: None }
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "as every caller answers")]
+fn post(path: &[&str], body: Vec<u8>) -> Result<Rest, Why> {
+    Ok(Rest { method: Method::POST, body: Some(body), ..get(path) })
+}
