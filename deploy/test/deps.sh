@@ -28,21 +28,28 @@ apt_install() {
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
 }
 
+# python_venv DIR REQUIREMENTS
 python_venv() {
     python3 -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
-    rm -rf "$deps/venv"
-    python3 -m venv "$deps/venv"
-    "$deps/venv/bin/pip" install --quiet --disable-pip-version-check --requirement services/weft/tests/clients/python/requirements.txt
+    rm -rf "${deps:?}/$1"
+    python3 -m venv "$deps/$1"
+    "$deps/$1/bin/pip" install --quiet --disable-pip-version-check --requirement "$2"
 }
 
 npm_ci() { npm ci --prefix "$1" --no-fund --no-audit; }
 
 # A folder that was removed takes its stamp with it.
 [[ -x $deps/venv/bin/python ]] || rm -f "$deps/python.stamp"
+[[ -x $deps/venv-v03/bin/python ]] || rm -f "$deps/python-v03.stamp"
 [[ -d services/weft/tests/clients/js/node_modules ]] || rm -f "$deps/js.stamp"
 
 command -v cc >/dev/null || apt_install gcc libc6-dev
 skipped chromium || command -v chromium >/dev/null || apt_install chromium
-skipped python || once python services/weft/tests/clients/python/requirements.txt python_venv
+clients=services/weft/tests/clients
+# The SDK of v0.3 and that of v1.0 share a name, so each has an environment of its own.
+for at in python:venv python-v03:venv-v03; do
+    requirements=$clients/${at%:*}/requirements.txt
+    skipped python || once "${at%:*}" "$requirements" python_venv "${at#*:}" "$requirements"
+done
 once js services/weft/tests/clients/js/package-lock.json npm_ci services/weft/tests/clients/js
 make --no-print-directory console/node_modules/.package-lock.json

@@ -106,10 +106,15 @@ stage_clients() {
     mesh
     if need js test -d services/weft/tests/clients/js/node_modules; then
         counted node services/weft/tests/clients/js/check_mesh.js "$mesh_url"
+        counted node services/weft/tests/clients/js/check_v03.js "$mesh_url"
     fi
     local python=$CARGO_TARGET_DIR/test-deps/venv/bin/python
     if need python "$python" -c 'import a2a'; then
         counted "$python" services/weft/tests/clients/python/check_mesh.py "$mesh_url"
+    fi
+    python=$CARGO_TARGET_DIR/test-deps/venv-v03/bin/python
+    if need python "$python" -c 'import a2a'; then
+        counted "$python" services/weft/tests/clients/python-v03/check_mesh.py "$mesh_url"
     fi
 }
 
