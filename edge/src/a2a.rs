@@ -27,6 +27,7 @@ pub(crate) use stream::Stream;
 use crate::caller::{Activated, Caller};
 use crate::card::Agent;
 use crate::edge::Edge;
+use crate::files::Outline;
 use crate::upstreams::unavailable;
 
 /// What an operation runs with.
@@ -35,6 +36,8 @@ struct Scope<'a> {
     caller: &'a Caller,
     /// The agent that is asked; none until the catalog has been seen.
     agent: Option<&'a Agent>,
+    /// The agent's name; empty: the mesh.
+    tenant: &'a str,
     /// The owner in the agent's own space, as the task store knows it.
     owner: String,
 }
@@ -69,9 +72,10 @@ pub(crate) async fn handle(
     };
     let extensions = agent.map_or(&[][..], |agent| &agent.extensions);
     caller.activates(extensions)?;
-    let owner = caller.owner.in_tenant(call.tenant()).as_str().to_owned();
-    let scope = Scope { edge, caller, agent, owner };
-    let reply = match call {
+    let tenant = call.tenant().to_owned();
+    let owner = caller.owner.in_tenant(&tenant).as_str().to_owned();
+    let scope = Scope { edge, caller, agent, tenant: &tenant, owner };
+    let mut reply = match call {
         Call::SendMessage(request) => Reply::Sent(send::send(&scope, request).await?),
         Call::SendStreamingMessage(request) => Reply::Stream(send::stream(&scope, request).await?),
         Call::GetTask(request) => Reply::Task(get::get(&scope, request).await?),
@@ -88,6 +92,7 @@ pub(crate) async fn handle(
         }
         Call::GetExtendedAgentCard(_) => Reply::Card(extended::card(&scope)?),
     };
+    reply.outline(&Outline { edge, tenant: &tenant });
     Ok((reply, caller.activated(extensions)))
 }
 

@@ -34,8 +34,8 @@ const AT_ROOT: &str = "<base href=\"/\"";
 /// Files under here have the hash of their content in their name.
 const HASHED: &str = "assets/";
 /// Paths that belong to others: the page is never served under them.
-const TAKEN: [&str; 8] =
-    ["/api", "/a2a", "/rest", "/agents", "/.well-known", "/healthz", "/readyz", "/metrics"];
+const TAKEN: [&str; 9] =
+    ["/api", "/files", "/a2a", "/rest", "/agents", "/.well-known", "/healthz", "/readyz", "/metrics"];
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action 'self'; \
      frame-ancestors 'none'",

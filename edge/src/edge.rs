@@ -33,6 +33,7 @@ pub(crate) struct Edge {
     counters: Counters,
     guard: Guard,
     warnings: Vec<String>,
+    public_base: String,
 }
 
 // === impl Edge ===
@@ -71,11 +72,12 @@ impl Edge {
         for warning in &public.warnings {
             tracing::warn!("{warning}");
         }
-        let warnings = public.warnings.clone();
+        let (warnings, public_base) = (public.warnings.clone(), public.base.clone());
         let signer = SignerClient::new(upstreams.signer.clone());
         let publisher = Publisher::new(&settings, public, grpc, signer.clone())?;
         Ok(Arc::new(Edge {
             warnings,
+            public_base,
             tasks: upstreams.tasks_client(),
             signer,
             catalog: Catalog::watch(upstreams.catalog_client(), publisher, env),
@@ -124,6 +126,11 @@ impl Edge {
     /// What an operator should mend, one sentence each.
     pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// The URL under which callers reach this edge, without a trailing slash.
+    pub(crate) fn public_base(&self) -> &str {
+        &self.public_base
     }
 
     /// The versions that are spoken.

@@ -11,6 +11,7 @@
 //! | `jsonrpc`, `rest`, `grpc` | the three bindings over them |
 //! | `sse`, `json`, `details`, `observe` | what the bindings share: events, ProtoJSON, fault details, spans |
 //! | `catalog`, `card` | the watched snapshot and the public card |
+//! | `files` | content too large for an answer |
 //! | `api`, `console` | the operator's page and what it needs |
 //! | `keys` | the public keys of the mesh |
 //! | `health`, `metrics` | for whoever keeps the process running |
@@ -25,6 +26,7 @@ mod console;
 mod cors;
 mod details;
 mod edge;
+mod files;
 mod grpc;
 mod guard;
 mod health;

@@ -8,7 +8,7 @@ use axum::{Router, middleware};
 use weft_chassis::Env;
 
 use crate::edge::{Edge, Refused};
-use crate::{Settings, Upstreams, api, card, console, grpc, guard, health, jsonrpc, keys, rest};
+use crate::{Settings, Upstreams, api, card, console, files, grpc, guard, health, jsonrpc, keys, rest};
 
 /// The edge as a service, for a listener bound at `bound`. It begins at once to watch the catalog.
 ///
@@ -39,6 +39,8 @@ pub(crate) fn routes(edge: &Arc<Edge>) -> Result<Router, Refused> {
         .route("/.well-known/agent.json", get(card::legacy))
         .route("/agents/{tenant}/.well-known/agent-card.json", get(card::tenant))
         .route("/.well-known/jwks.json", get(keys::serve))
+        .route("/files/{task}/{digest}", get(files::serve))
+        .route("/agents/{tenant}/files/{task}/{digest}", get(files::serve_agent))
         .route("/api/catalog", get(api::catalog))
         .route("/api/tasks/feed", get(api::feed))
         .route("/metrics", get(health::metrics))

@@ -33,6 +33,8 @@ weft_chassis::settings! {
         pub metrics_beyond_loopback: bool = false;
         /// largest request body, in bytes
         pub body_bytes_max: u32 = 4_194_304, 1_024..=33_554_432;
+        /// largest file that is written into an answer, in bytes; of a larger one the answer holds a link
+        pub inline_bytes_max: u32 = 1_048_576, 0..=33_554_432;
         /// how long a request body may take to arrive, in milliseconds
         pub body_read_ms: u32 = 15_000, 10..=600_000;
         /// how long the headers of a request may take to arrive, in milliseconds

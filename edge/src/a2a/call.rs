@@ -1,6 +1,7 @@
 //! One operation with its request, and what it answers.
 
 use weft_core::Fault;
+use weft_proto::a2a::send_message_response::Payload;
 use weft_proto::a2a::{
     AgentCard, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, GetExtendedAgentCardRequest,
     GetTaskPushNotificationConfigRequest, GetTaskRequest, ListTaskPushNotificationConfigsRequest,
@@ -9,6 +10,7 @@ use weft_proto::a2a::{
 };
 
 use super::{Operation, Stream};
+use crate::files::Outline;
 use crate::json;
 
 /// An operation with its request.
@@ -198,10 +200,21 @@ impl Reply {
         match self {
             Reply::Task(task) => Some(&task.id),
             Reply::Sent(sent) => match &sent.payload {
-                Some(weft_proto::a2a::send_message_response::Payload::Task(task)) => Some(&task.id),
+                Some(Payload::Task(task)) => Some(&task.id),
                 _ => None,
             },
             _ => None,
+        }
+    }
+
+    /// Puts links in the place of what is too large for an answer; a stream does so event by event.
+    pub(super) fn outline(&mut self, outline: &Outline<'_>) {
+        match self {
+            Reply::Sent(SendMessageResponse { payload: Some(Payload::Task(task)) }) | Reply::Task(task) => {
+                outline.task(task);
+            }
+            Reply::Tasks(tasks) => tasks.tasks.iter_mut().for_each(|task| outline.task(task)),
+            _ => {}
         }
     }
 

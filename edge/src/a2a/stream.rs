@@ -9,6 +9,7 @@ use weft_proto::weft::TaskEvent;
 
 use super::{Events, Scope, keep_history};
 use crate::edge::Edge;
+use crate::files::Outline;
 use crate::limits::StreamPermit;
 use crate::metrics::OpenStream;
 use crate::observe;
@@ -19,6 +20,7 @@ pub(crate) struct Stream {
     /// How much history the caller wants to see in a task.
     history_length: Option<i32>,
     edge: Arc<Edge>,
+    tenant: String,
     span: Span,
     over: bool,
     _permit: StreamPermit,
@@ -38,6 +40,7 @@ impl Stream {
             events,
             history_length,
             edge: Arc::clone(scope.edge),
+            tenant: scope.tenant.to_owned(),
             span: Span::current(),
             over: false,
             _permit: permit,
@@ -63,6 +66,8 @@ impl Stream {
         };
         match &mut next {
             Ok(event) => {
+                let outline = Outline { edge: &self.edge, tenant: &self.tenant };
+                event.body.iter_mut().for_each(|body| outline.event(body));
                 if let Some(Payload::Task(task)) = event.body.as_mut().and_then(|body| body.payload.as_mut())
                 {
                     self.span.record("weft.task.id", task.id.as_str());

@@ -7,6 +7,7 @@ mod card;
 mod catalog;
 mod console;
 mod envelope;
+mod files;
 mod guard;
 mod health;
 mod limits;

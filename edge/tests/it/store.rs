@@ -29,6 +29,8 @@ pub(crate) struct Script {
     pub(crate) feed: Mutex<Option<BoxStream<'static, Result<FeedEvent, Status>>>>,
     /// Streams that are not scripted end after their first event.
     pub(crate) ends: Mutex<bool>,
+    /// What get answers; without one, a plain task.
+    pub(crate) task: Mutex<Option<Task>>,
     /// Refuses everything that is not scripted.
     pub(crate) refuse: Mutex<Option<Status>>,
     pub(crate) submitted: Mutex<Vec<SubmitRequest>>,
@@ -112,7 +114,8 @@ impl Tasks for Store {
     async fn get(&self, request: Request<GetRequest>) -> Result<Response<Task>, Status> {
         lock(&self.0.got).push(request.into_inner());
         self.refused()?;
-        Ok(Response::new(task(TaskState::Working)))
+        let scripted = lock(&self.0.task).clone();
+        Ok(Response::new(scripted.unwrap_or_else(|| task(TaskState::Working))))
     }
 
     async fn list(&self, request: Request<ListRequest>) -> Result<Response<ListTasksResponse>, Status> {

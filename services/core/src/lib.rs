@@ -20,6 +20,7 @@
 pub mod address;
 pub mod artifact;
 pub mod card;
+pub mod content;
 pub mod fault;
 pub mod gate;
 pub mod list;
