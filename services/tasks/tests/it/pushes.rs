@@ -254,12 +254,14 @@ async fn webhooks_go_with_their_task() {
 #[tokio::test(flavor = "multi_thread")]
 async fn secrets_lie_on_disk_only_wrapped_and_a_backup_keeps_webhooks() {
     let dir = tempfile::tempdir().unwrap();
-    let world = embedded(dir.path(), &settings()).await;
-    let task = ended(&world).await;
-    let set = config(&task, "a");
-    world.set(set.clone()).await.unwrap();
-    assert!(world.env.drain(Duration::from_secs(30)).await);
-    world.handle.close().await;
+    let set = {
+        let world = embedded(dir.path(), &settings()).await;
+        let set = config(&ended(&world).await, "a");
+        world.set(set.clone()).await.unwrap();
+        assert!(world.env.drain(Duration::from_secs(30)).await);
+        world.handle.close().await;
+        set
+    };
     let holds = |text: &str| {
         let files = std::fs::read_dir(store::place(dir.path())).unwrap();
         let mut files = files.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
@@ -278,5 +280,5 @@ async fn secrets_lie_on_disk_only_wrapped_and_a_backup_keeps_webhooks() {
     assert_eq!(store::restore(&file, restored.path()).unwrap(), saved);
     assert_eq!(store::check(restored.path()).unwrap().problems, Vec::<String>::new());
     let world = embedded(restored.path(), &settings()).await;
-    assert_eq!(world.get_push(&task, "a").await.unwrap(), set);
+    assert_eq!(world.get_push(&set.task_id, "a").await.unwrap(), set);
 }

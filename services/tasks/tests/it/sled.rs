@@ -44,6 +44,11 @@ fn reopen(dir: &Path) -> sled::Sled {
 /// The database itself.
 fn raw(dir: &Path) -> ::sled::Db {
     drop(reopen(dir));
+    raw_of(dir)
+}
+
+/// The database itself, whatever is in it.
+fn raw_of(dir: &Path) -> ::sled::Db {
     loop {
         match ::sled::open(dir) {
             Err(::sled::Error::Io(_)) => std::thread::sleep(std::time::Duration::from_millis(10)),
@@ -168,11 +173,19 @@ async fn a_newer_format_and_a_foreign_database_are_refused() {
     let place = store::place(dir.path());
     {
         let db = raw(&place);
-        db.insert(b"mformat", &2u32.to_be_bytes()).unwrap();
+        db.insert(b"mformat", &3u32.to_be_bytes()).unwrap();
         db.flush().unwrap();
     }
     let error = open(&place).err().unwrap();
-    assert!(error.contains("format 2") && error.contains("format 1"), "{error}");
+    assert!(error.contains("format 3") && error.contains("format 2"), "{error}");
+
+    // What an older program wrote is taken up.
+    {
+        let db = raw_of(&place);
+        db.insert(b"mformat", &1u32.to_be_bytes()).unwrap();
+        db.flush().unwrap();
+    }
+    assert_eq!(reopen(&place).tasks(), 30);
 
     let foreign = tempfile::tempdir().unwrap();
     {
