@@ -1,29 +1,49 @@
-"""Checks a running mesh with the official Python SDK over JSON-RPC: check_mesh.py http://127.0.0.1:8420"""
+"""Checks a running mesh with the official Python SDK over JSON-RPC, HTTP+JSON and gRPC:
+check_mesh.py http://127.0.0.1:8420 [JSONRPC|HTTP+JSON|GRPC]...
+
+The mesh must let webhooks go to 127.0.0.1 (tasks.push_allow) and everybody read its extended card (edge.extended_card).
+"""
 
 import asyncio
+import json
 import sys
 import uuid
 
+import grpc
 import httpx
 
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
+from a2a.client.errors import A2AClientError
 from a2a.helpers import get_artifact_text, get_message_text
 from a2a.types import (
+    AuthenticationInfo,
     CancelTaskRequest,
+    DeleteTaskPushNotificationConfigRequest,
+    GetExtendedAgentCardRequest,
+    GetTaskPushNotificationConfigRequest,
     GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest,
     ListTasksRequest,
     Message,
     Part,
     Role,
     SendMessageConfiguration,
     SendMessageRequest,
+    StreamResponse,
     SubscribeToTaskRequest,
+    TaskPushNotificationConfig,
     TaskState,
 )
-from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
+from a2a.utils.errors import (
+    InvalidParamsError,
+    TaskNotCancelableError,
+    TaskNotFoundError,
+    UnsupportedOperationError,
+)
 from google.protobuf.json_format import ParseDict
 
 from report import Checks
+from webhook import Webhook
 
 SCENARIO = 'scenario.play'
 ECHO = 'echo hello mesh'
@@ -34,6 +54,9 @@ CHUNK_COUNT = 3
 ASK = 'ask'
 FAIL = 'fail'
 FLEET_SKILLS = ['sector.movement', 'customer.reach']
+TENANT = 'scenario'
+ELSEWHERE = 'https://example.com/hook'
+BINDINGS = ['JSONRPC', 'HTTP+JSON', 'GRPC']
 
 COMPLETED = TaskState.TASK_STATE_COMPLETED
 FAILED = TaskState.TASK_STATE_FAILED
@@ -46,12 +69,25 @@ checks = Checks()
 
 
 class Mesh:
-    """The SDK's clients for one mesh: one that waits for whole answers, one that streams."""
+    """The SDK's clients for one card over one binding: one that waits for whole answers, one that streams."""
 
-    def __init__(self, card, http):
-        self.card = card
-        self.unary = ClientFactory(ClientConfig(streaming=False, httpx_client=http)).create(card)
-        self.streaming = ClientFactory(ClientConfig(streaming=True, httpx_client=http)).create(card)
+    def __init__(self, card, tenant_card, http, binding):
+        self.card, self.tenant_card, self.http, self.binding = card, tenant_card, http, binding
+        self.unary = self._client(streaming=False)
+        self.streaming = self._client(streaming=True)
+
+    def _client(self, streaming):
+        config = ClientConfig(
+            streaming=streaming,
+            httpx_client=self.http,
+            supported_protocol_bindings=[self.binding],
+            grpc_channel_factory=grpc.aio.insecure_channel,
+        )
+        return ClientFactory(config).create(self.card)
+
+    def tenant(self):
+        """The clients for one node of the fleet, an agent of its own."""
+        return Mesh(self.tenant_card, None, self.http, self.binding)
 
     async def send(self, text, skill=SCENARIO, **options):
         """Sends a message and returns the task of the answer."""
@@ -65,11 +101,14 @@ class Mesh:
         equal(task.status.state in (SUBMITTED, WORKING), True, 'under way')
         return task
 
+    async def get(self, task, **options):
+        return await self.unary.get_task(GetTaskRequest(id=task.id, **options))
+
     async def cancel(self, task):
         return await self.unary.cancel_task(CancelTaskRequest(id=task.id))
 
 
-def request(text, skill=SCENARIO, task=None, context_id='', return_immediately=False, parts=None):
+def request(text, skill=SCENARIO, task=None, context_id='', return_immediately=False, parts=None, push=None):
     message = Message(message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=parts or [Part(text=text)])
     if skill:
         message.metadata.update({'skillId': skill})
@@ -77,7 +116,7 @@ def request(text, skill=SCENARIO, task=None, context_id='', return_immediately=F
         message.task_id, message.context_id = task.id, task.context_id
     elif context_id:
         message.context_id = context_id
-    configuration = SendMessageConfiguration(return_immediately=return_immediately)
+    configuration = SendMessageConfiguration(return_immediately=return_immediately, task_push_notification_config=push)
     return SendMessageRequest(message=message, configuration=configuration)
 
 
@@ -98,18 +137,19 @@ async def raises(expected, awaitable):
         answer = await awaitable
     except expected:
         return
-    raise AssertionError(f'{expected.__name__} was expected, not {answer}')
+    raise AssertionError(f'{expected} was expected, not {answer}')
 
 
 async def drain(stream):
     return [event async for event in stream]
 
 
-@checks.check('the card names JSON-RPC, streaming and the skills of the fleet')
+@checks.check('the card names the binding, what the mesh can do and the skills of the fleet')
 async def _(mesh):
-    bindings = [interface.protocol_binding for interface in mesh.card.supported_interfaces]
-    assert 'JSONRPC' in bindings, bindings
-    equal(mesh.card.capabilities.streaming, True, 'capabilities.streaming')
+    bindings = [(interface.protocol_binding, interface.protocol_version) for interface in mesh.card.supported_interfaces]
+    assert (mesh.binding, '1.0') in bindings, bindings
+    can = mesh.card.capabilities
+    equal((can.streaming, can.push_notifications, can.extended_agent_card), (True, True, True), 'capabilities')
     skills = {skill.id for skill in mesh.card.skills}
     assert skills >= {SCENARIO, *FLEET_SKILLS}, skills
 
@@ -158,7 +198,7 @@ async def _(mesh):
     equal(len({chunk.artifact.artifact_id for chunk in chunks}), 1, 'number of artifacts')
     equal([chunk.append for chunk in chunks], [False] + [True] * (CHUNK_COUNT - 1), 'append')
     equal([chunk.last_chunk for chunk in chunks], [False] * (CHUNK_COUNT - 1) + [True], 'lastChunk')
-    task = await mesh.unary.get_task(GetTaskRequest(id=events[0].task.id))
+    task = await mesh.get(events[0].task)
     streamed = [part.text for chunk in chunks for part in chunk.artifact.parts]
     equal([part.text for part in task.artifacts[0].parts], streamed, 'kept parts')
 
@@ -173,11 +213,11 @@ async def _(mesh):
 @checks.check('a task can be read again with its history')
 async def _(mesh):
     sent = await mesh.send(ECHO)
-    task = await mesh.unary.get_task(GetTaskRequest(id=sent.id))
+    task = await mesh.get(sent)
     equal((task.id, task.context_id), (sent.id, sent.context_id), 'ids')
     state(task, COMPLETED)
     equal(get_message_text(task.history[0]), ECHO, 'first message')
-    short = await mesh.unary.get_task(GetTaskRequest(id=sent.id, history_length=0))
+    short = await mesh.get(sent, history_length=0)
     equal(len(short.history), 0, 'history of length 0')
 
 
@@ -203,7 +243,7 @@ async def _(mesh):
 async def _(mesh):
     task = await mesh.start_slow()
     state(await mesh.cancel(task), CANCELED)
-    state(await mesh.unary.get_task(GetTaskRequest(id=task.id)), CANCELED)
+    state(await mesh.get(task), CANCELED)
 
 
 @checks.check('a subscriber sees the running task, then its events to the end')
@@ -244,13 +284,89 @@ async def _(mesh):
     await raises(UnsupportedOperationError, drain(mesh.streaming.subscribe(SubscribeToTaskRequest(id=task.id))))
 
 
-async def main(base_url):
+@checks.check('a message without parts, and one to a finished task, are refused')
+async def _(mesh):
+    empty = request('')
+    del empty.message.parts[:]
+    # Over the other two the SDK has a type of its own only for the errors of A2A itself.
+    await raises((InvalidParamsError, A2AClientError), drain(mesh.unary.send_message(empty)))
+    await raises(UnsupportedOperationError, mesh.send('more', task=await mesh.send(ECHO)))
+
+
+@checks.check('the extended card holds what the public card does')
+async def _(mesh):
+    extended = await mesh.unary.get_extended_agent_card(GetExtendedAgentCardRequest())
+    equal(extended.name, mesh.card.name, 'name')
+    assert {skill.id for skill in extended.skills} >= {skill.id for skill in mesh.card.skills}, extended.skills
+
+
+@checks.check('a node is an agent of its own, whose tasks the mesh does not see')
+async def _(mesh):
+    node = mesh.tenant()
+    assert any(interface.tenant == TENANT for interface in node.card.supported_interfaces), node.card
+    skill = node.card.skills[0].id
+    sent = await node.send(ECHO, skill=skill)
+    state(sent, COMPLETED)
+    equal((await node.get(sent)).id, sent.id, 'id')
+    events = await drain(node.streaming.send_message(request(ECHO, skill)))
+    state(events[-1].status_update, COMPLETED)
+    await raises(TaskNotFoundError, mesh.get(sent))
+    await raises(TaskNotFoundError, node.get(await mesh.send(ECHO)))
+
+
+@checks.check('push configurations are kept, found, listed and removed')
+async def _(mesh):
+    task = await mesh.start_slow()
+    names = ['first', 'second']
+    for name in names:
+        config = TaskPushNotificationConfig(task_id=task.id, id=name, url=ELSEWHERE, token='t')
+        for kept in (
+            await mesh.unary.create_task_push_notification_config(config),
+            await mesh.unary.get_task_push_notification_config(
+                GetTaskPushNotificationConfigRequest(task_id=task.id, id=name)
+            ),
+        ):
+            equal((kept.task_id, kept.id, kept.url, kept.token), (task.id, name, ELSEWHERE, 't'), 'configuration')
+    listing = ListTaskPushNotificationConfigsRequest(task_id=task.id)
+    for name in names:
+        listed = await mesh.unary.list_task_push_notification_configs(listing)
+        equal([config.id for config in listed.configs], names[names.index(name) :], 'ids')
+        removal = DeleteTaskPushNotificationConfigRequest(task_id=task.id, id=name)
+        await mesh.unary.delete_task_push_notification_config(removal)
+    equal(len((await mesh.unary.list_task_push_notification_configs(listing)).configs), 0, 'number of configurations')
+    await mesh.cancel(task)
+
+
+@checks.check('a webhook hears of every event in order, with its token and credentials')
+async def _(mesh):
+    async with Webhook() as hook:
+        authentication = AuthenticationInfo(scheme='Bearer', credentials='secret')
+        push = TaskPushNotificationConfig(url=hook.url, token='a token', authentication=authentication)
+        task = await mesh.send(CHUNKS, push=push)
+        events = []
+        while not (events and events[-1].HasField('status_update') and events[-1].status_update.status.state == COMPLETED):
+            headers, body = await hook.calls.get()
+            equal(headers.get('x-a2a-notification-token'), 'a token', 'token')
+            equal(headers.get('authorization'), 'Bearer secret', 'authorization')
+            equal(headers.get('content-type'), 'application/a2a+json', 'content type')
+            events.append(ParseDict(json.loads(body), StreamResponse()))
+        assert events[0].task.id == task.id or events[0].status_update.task_id == task.id, events[0]
+        texts = [event.artifact_update.artifact.parts[0].text for event in events if event.HasField('artifact_update')]
+        equal(texts, [part.text for part in task.artifacts[0].parts], 'chunks')
+
+
+async def main(base_url, bindings):
+    failed = 0
     async with httpx.AsyncClient(timeout=30) as http:
         card = await A2ACardResolver(http, base_url).get_agent_card()
-        return await checks.run(Mesh(card, http))
+        tenant_card = await A2ACardResolver(http, f'{base_url}/agents/{TENANT}').get_agent_card()
+        for binding in bindings:
+            print(f'# {binding}', flush=True)
+            failed += await checks.run(Mesh(card, tenant_card, http, binding))
+    return failed
 
 
 if __name__ == '__main__':
-    if len(sys.argv) != 2:
-        sys.exit('usage: check_mesh.py BASE_URL')
-    sys.exit(1 if asyncio.run(main(sys.argv[1])) else 0)
+    if len(sys.argv) < 2:
+        sys.exit('usage: check_mesh.py BASE_URL [JSONRPC|HTTP+JSON|GRPC]...')
+    sys.exit(1 if asyncio.run(main(sys.argv[1], sys.argv[2:] or BINDINGS)) else 0)
