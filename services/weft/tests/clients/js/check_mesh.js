@@ -1,8 +1,13 @@
-// Checks a running mesh with the official JavaScript SDK over JSON-RPC: node check_mesh.js http://127.0.0.1:8420
+// Checks a running mesh with the official JavaScript SDK over JSON-RPC, HTTP+JSON and gRPC:
+// node check_mesh.js http://127.0.0.1:8420 [JSONRPC|HTTP+JSON|GRPC]...
+//
+// The mesh must let webhooks go to 127.0.0.1 (tasks.push_allow) and everybody read its extended card
+// (edge.extended_card).
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
+import { StreamResponse, TaskState } from '@a2a-js/sdk';
 import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
 
 import {
@@ -21,14 +26,21 @@ import {
   textOf,
 } from './mesh.js';
 import { check, runAll } from './report.js';
+import { Webhook } from './webhook.js';
+
+const BINDINGS = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
+const TENANT = 'scenario';
+const ELSEWHERE = 'https://example.com/hook';
 
 function isState(task, expected) {
   assert.equal(stateName(task), `TASK_STATE_${expected}`);
 }
 
-check('the card names JSON-RPC, streaming and the skills of the fleet', async ({ card }) => {
-  assert.ok(card.supportedInterfaces.some(({ protocolBinding }) => protocolBinding === 'JSONRPC'));
-  assert.equal(card.capabilities.streaming, true);
+check('the card names the binding, what the mesh can do and the skills of the fleet', async ({ card, binding }) => {
+  const found = card.supportedInterfaces.filter(({ protocolBinding }) => protocolBinding === binding);
+  assert.ok(found.some(({ protocolVersion }) => protocolVersion === '1.0'), `no ${binding}`);
+  const { streaming, pushNotifications, extendedAgentCard } = card.capabilities;
+  assert.deepEqual([streaming, pushNotifications, extendedAgentCard], [true, true, true]);
   const skills = new Set(card.skills.map(({ id }) => id));
   assert.deepEqual([SCENARIO, ...FLEET_SKILLS].filter((id) => !skills.has(id)), []);
 });
@@ -146,10 +158,83 @@ check('a completed task can be neither canceled nor subscribed to', async (mesh)
   await assert.rejects(drain(mesh.subscribe(id)), UnsupportedOperationError);
 });
 
-const [baseUrl] = process.argv.slice(2);
+check('a message without parts, and one to a finished task, are refused', async (mesh) => {
+  await assert.rejects(mesh.send('', { parts: [] }), /message\.parts/);
+  await assert.rejects(mesh.send('more', { task: await mesh.send(ECHO) }), UnsupportedOperationError);
+});
+
+check('the extended card holds what the public card does', async ({ card, client }) => {
+  const extended = await client.getAgentCard();
+  assert.equal(extended.name, card.name);
+  const skills = new Set(extended.skills.map(({ id }) => id));
+  assert.deepEqual(card.skills.filter(({ id }) => !skills.has(id)), []);
+});
+
+check('a node is an agent of its own, whose tasks the mesh does not see', async (mesh) => {
+  const node = await Mesh.open(`${mesh.baseUrl}/agents/${TENANT}/`, mesh.binding);
+  assert.ok(node.card.supportedInterfaces.some(({ tenant }) => tenant === TENANT));
+  const skill = node.card.skills[0].id;
+  const { id } = await node.send(ECHO, { skill });
+  isState(await node.get(id), 'COMPLETED');
+  isState((await node.stream(ECHO, { skill })).at(-1).value, 'COMPLETED');
+  await assert.rejects(mesh.get(id), TaskNotFoundError);
+  await assert.rejects(node.get((await mesh.send(ECHO)).id), TaskNotFoundError);
+});
+
+check('push configurations are kept, found, listed and removed', async (mesh) => {
+  const { client } = mesh;
+  const { id: taskId } = await mesh.startSlow();
+  const ids = ['first', 'second'];
+  for (const id of ids) {
+    const one = { tenant: '', taskId, id };
+    const config = { ...one, url: ELSEWHERE, token: 't', authentication: undefined };
+    for (const kept of [
+      await client.createTaskPushNotificationConfig(config),
+      await client.getTaskPushNotificationConfig(one),
+    ]) {
+      assert.deepEqual([kept.taskId, kept.id, kept.url, kept.token], [taskId, id, ELSEWHERE, 't']);
+    }
+  }
+  const list = async () =>
+    (await client.listTaskPushNotificationConfig({ tenant: '', taskId, pageSize: 0, pageToken: '' })).configs;
+  for (const [at, id] of ids.entries()) {
+    assert.deepEqual((await list()).map((config) => config.id), ids.slice(at));
+    await client.deleteTaskPushNotificationConfig({ tenant: '', taskId, id });
+  }
+  assert.equal((await list()).length, 0);
+  await mesh.cancel(taskId);
+});
+
+check('a webhook hears of every event in order, with its token and credentials', async (mesh) => {
+  const hook = await Webhook.open();
+  try {
+    const authentication = { scheme: 'Bearer', credentials: 'secret' };
+    const push = { tenant: '', taskId: '', id: '', url: hook.url, token: 'a token', authentication };
+    const { artifacts } = await mesh.send(CHUNKS, { push });
+    const events = [];
+    while (events.at(-1)?.value.status?.state !== TaskState.TASK_STATE_COMPLETED) {
+      const { headers, body } = await hook.next();
+      assert.equal(headers['x-a2a-notification-token'], 'a token');
+      assert.equal(headers.authorization, 'Bearer secret');
+      assert.equal(headers['content-type'], 'application/a2a+json');
+      events.push(StreamResponse.fromJSON(JSON.parse(body)).payload);
+    }
+    const chunks = events.filter(({ $case }) => $case === 'artifactUpdate').map(({ value }) => textOf(value.artifact));
+    assert.equal(chunks.join('\n'), textOf(artifacts[0]));
+  } finally {
+    hook.close();
+  }
+});
+
+const [baseUrl, ...chosen] = process.argv.slice(2);
 if (!baseUrl) {
-  console.error('usage: node check_mesh.js BASE_URL');
+  console.error('usage: node check_mesh.js BASE_URL [JSONRPC|HTTP+JSON|GRPC]...');
   process.exit(2);
 }
+let failed = 0;
+for (const binding of chosen.length ? chosen : BINDINGS) {
+  console.log(`# ${binding}`);
+  failed += await runAll(await Mesh.open(baseUrl, binding));
+}
 // An abandoned stream would keep the process alive, so its end is said outright.
-process.exit((await runAll(await Mesh.open(baseUrl))) ? 1 : 0);
+process.exit(failed ? 1 : 0);

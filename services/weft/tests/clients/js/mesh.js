@@ -4,7 +4,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
 import { Role, TaskState } from '@a2a-js/sdk';
-import { AgentCardResolver, ClientFactory } from '@a2a-js/sdk/client';
+import {
+  AgentCardResolver,
+  ClientFactory,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+} from '@a2a-js/sdk/client';
+import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 
 export const SCENARIO = 'scenario.play';
 export const ECHO = 'echo hello mesh';
@@ -16,12 +22,15 @@ export const ASK = 'ask';
 export const FAIL = 'fail';
 export const FLEET_SKILLS = ['sector.movement', 'customer.reach'];
 
+const TRANSPORTS = [JsonRpcTransportFactory, RestTransportFactory, GrpcTransportFactory];
+
 export class Mesh {
-  /** Resolves the card below `baseUrl` and makes a client of it. */
-  static async open(baseUrl) {
+  /** Resolves the card below `baseUrl` and makes a client of it that speaks `binding` and no other. */
+  static async open(baseUrl, binding) {
     const card = await AgentCardResolver.default.resolve(baseUrl);
-    const client = await new ClientFactory().createFromAgentCard(card);
-    return new Mesh(card, client);
+    const transports = TRANSPORTS.map((Transport) => new Transport()).filter(({ protocolName }) => protocolName === binding);
+    const client = await new ClientFactory({ transports }).createFromAgentCard(card);
+    return Object.assign(new Mesh(card, client), { baseUrl, binding });
   }
 
   constructor(card, client) {
@@ -37,8 +46,8 @@ export class Mesh {
   }
 
   /** Sends a message and returns all events of its stream. */
-  stream(text) {
-    return drain(this.client.sendMessageStream(request(text)));
+  stream(text, options) {
+    return drain(this.client.sendMessageStream(request(text, options)));
   }
 
   /** Starts a task that works until it is canceled. */
@@ -67,7 +76,7 @@ export class Mesh {
   }
 }
 
-function request(text, { skill = SCENARIO, parts, task, contextId, returnImmediately = false } = {}) {
+function request(text, { skill = SCENARIO, parts, task, contextId, returnImmediately = false, push } = {}) {
   return {
     tenant: '',
     metadata: undefined,
@@ -81,7 +90,7 @@ function request(text, { skill = SCENARIO, parts, task, contextId, returnImmedia
       extensions: [],
       referenceTaskIds: [],
     },
-    configuration: { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately },
+    configuration: { acceptedOutputModes: [], taskPushNotificationConfig: push, returnImmediately },
   };
 }
 
