@@ -46,6 +46,12 @@ fn rows() -> Vec<Row> {
         Row("numbers", "what a double holds exactly".to_owned(), fixed, Kind::Invalid),
         Row("tasks of one page", "1 to 100, 50 unless asked".to_owned(), fixed, Kind::Invalid),
         Row("one task with all it holds", mib(tasks.task_bytes_max), "tasks.task_bytes_max", Kind::TooLarge),
+        Row(
+            "a file written into an answer; a larger one is a link in it",
+            mib(edge.inline_bytes_max.into()),
+            "edge.inline_bytes_max",
+            Kind::TooLarge,
+        ),
         Row("messages of one task", tasks.messages_max.to_string(), "tasks.messages_max", Kind::TooLarge),
         Row(
             "webhooks of one task",
