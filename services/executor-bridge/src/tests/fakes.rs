@@ -249,7 +249,10 @@ impl Tasks for FakeTasks {
         Err(Status::unimplemented("fake"))
     }
 
-    async fn push_status(&self, _: Request<PushStatusRequest>) -> Result<Response<PushStatusResponse>, Status> {
+    async fn push_status(
+        &self,
+        _: Request<PushStatusRequest>,
+    ) -> Result<Response<PushStatusResponse>, Status> {
         Err(Status::unimplemented("fake"))
     }
 
