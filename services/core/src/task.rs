@@ -13,7 +13,7 @@ mod progress;
 mod turn;
 
 pub use fold::{Bounds, fold, show};
-pub use progress::{cancel, fail, progress};
+pub use progress::{cancel, fail, is_silent, progress, within};
 pub use turn::{Start, next, open};
 
 use weft_proto::a2a::stream_response::Payload;
@@ -83,12 +83,13 @@ pub fn state(task: &Task) -> TaskState {
     task.status.as_ref().map_or(TaskState::Unspecified, |status| status.state())
 }
 
-/// The state of an event that changes it.
+/// The state of an event that changes it; a message ends what it answers.
 pub fn state_of(event: &StreamResponse) -> Option<TaskState> {
     match event.payload.as_ref()? {
         Payload::Task(task) => Some(state(task)),
         Payload::StatusUpdate(update) => update.status.as_ref().map(TaskStatus::state),
-        Payload::Message(_) | Payload::ArtifactUpdate(_) => None,
+        Payload::Message(_) => Some(TaskState::Completed),
+        Payload::ArtifactUpdate(_) => None,
     }
 }
 

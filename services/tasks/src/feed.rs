@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::broadcast;
 use weft_core::Fault;
-use weft_proto::a2a::StreamResponse;
 use weft_proto::a2a::stream_response::Payload;
+use weft_proto::a2a::{StreamResponse, TaskState, TaskStatus};
 use weft_proto::weft::FeedEvent;
 
 use crate::record::Head;
@@ -44,6 +44,10 @@ impl Feeds {
             let status = match &event.payload {
                 Some(Payload::Task(task)) => task.status.clone(),
                 Some(Payload::StatusUpdate(update)) => update.status.clone(),
+                // Over, for whoever saw it begin; it is in no list.
+                Some(Payload::Message(_)) => {
+                    Some(TaskStatus { state: TaskState::Completed.into(), ..TaskStatus::default() })
+                }
                 _ => continue,
             };
             // An error only says that nobody reads.

@@ -23,8 +23,8 @@ use tracing::Instrument;
 use weft_chassis::Env;
 use weft_core::task::{Bounds, Change};
 use weft_core::{Fault, Kind, Owner};
-use weft_proto::a2a::StreamResponse;
 use weft_proto::a2a::stream_response::Payload;
+use weft_proto::a2a::{StreamResponse, TaskState};
 
 pub(crate) use follow::Answer;
 pub(crate) use submit::Sent;
@@ -151,15 +151,17 @@ impl<S: Store> Ledger<S> {
         Ok(None)
     }
 
-    /// The slot of an owner's task; another's is as unknown as none.
+    /// The slot of an owner's task, who is told of it by that; another's is as unknown as none.
     async fn slot_of(&self, owner: &Owner, task: &str) -> Result<(Arc<Slot>, Snapshot), Fault> {
         let unknown = || Fault::task_not_found(task);
         let id = TaskId::parse(task).ok_or_else(unknown)?;
         let slot = self.slot(id).await?.ok_or_else(unknown)?;
-        let now = slot.now().ok_or_else(unknown)?;
-        if now.head.owner != owner.as_str() {
+        let owned = slot.now().is_some_and(|now| now.head.owner == owner.as_str());
+        // Told before it is looked at: what is shown stays.
+        if !owned || !slot.tell() {
             return Err(unknown());
         }
+        let now = slot.now().ok_or_else(unknown)?;
         Ok((slot, now))
     }
 
@@ -246,6 +248,10 @@ fn record(head: &mut Head, change: Change, turn: Option<Turn>) -> Option<Arc<Rec
         let status = match &event.payload {
             Some(Payload::Task(task)) => task.status.as_ref(),
             Some(Payload::StatusUpdate(update)) => update.status.as_ref(),
+            Some(Payload::Message(_)) => {
+                (head.state, head.hidden) = (TaskState::Completed.into(), true);
+                None
+            }
             _ => None,
         };
         if let Some(status) = status {

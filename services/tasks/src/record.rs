@@ -56,6 +56,9 @@ pub struct Head {
     /// Webhooks.
     #[prost(uint32, tag = "16")]
     pub pushes: u32,
+    /// It was answered with a message instead: only a repetition of what opened it finds it.
+    #[prost(bool, tag = "17")]
+    pub hidden: bool,
 }
 
 impl Head {

@@ -5,7 +5,7 @@
 //! and misses nothing.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use prost::Message;
@@ -28,6 +28,15 @@ pub(crate) struct Slot {
     live: OnceCell<Mutex<Live>>,
     mark: watch::Sender<Mark>,
     readers: AtomicUsize,
+    told: AtomicU8,
+}
+
+/// Whether anybody has been told of the task: while nobody has, a message may answer instead of it.
+mod told {
+    pub(super) const YES: u8 = 0;
+    pub(super) const NOT_YET: u8 = 1;
+    /// A message answers; nobody will be told any more.
+    pub(super) const NEVER: u8 = 2;
 }
 
 /// How far a task is.
@@ -69,7 +78,32 @@ impl Slot {
             live: OnceCell::new(),
             mark: watch::Sender::new(Mark::default()),
             readers: AtomicUsize::new(0),
+            told: AtomicU8::new(told::YES),
         }
+    }
+
+    /// Nobody is told of this new task until somebody asks for it.
+    pub(crate) fn keep_quiet(&self) {
+        self.told.store(told::NOT_YET, Ordering::SeqCst);
+    }
+
+    /// Somebody is to be told of the task: false when there is none, since a message answers instead.
+    pub(crate) fn tell(&self) -> bool {
+        let swapped =
+            self.told.compare_exchange(told::NOT_YET, told::YES, Ordering::SeqCst, Ordering::SeqCst);
+        swapped.unwrap_or_else(|is| is) != told::NEVER
+    }
+
+    /// A message is to answer instead of the task: true when nobody has been told of it, and then nobody will be.
+    pub(crate) fn answer_instead(&self) -> bool {
+        let swapped =
+            self.told.compare_exchange(told::NOT_YET, told::NEVER, Ordering::SeqCst, Ordering::SeqCst);
+        swapped.is_ok()
+    }
+
+    /// The message was not written after all.
+    pub(crate) fn answer_not(&self) {
+        let _ = self.told.compare_exchange(told::NEVER, told::NOT_YET, Ordering::SeqCst, Ordering::SeqCst);
     }
 
     pub(crate) fn id(&self) -> TaskId {
@@ -105,6 +139,9 @@ impl Slot {
     }
 
     fn begin(&self, stored: Stored) -> Mutex<Live> {
+        if stored.head.hidden {
+            self.told.store(told::NEVER, Ordering::SeqCst);
+        }
         let live = Live::of(stored);
         self.mark.send_replace(live.mark());
         Mutex::new(live)

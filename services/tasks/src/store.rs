@@ -130,6 +130,9 @@ impl Stored {
     }
 }
 
+/// Some webhooks, and task and id after which there are more.
+pub type Webhooks = (Vec<Webhook>, Option<(TaskId, String)>);
+
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
@@ -207,7 +210,7 @@ pub trait Store: Send + Sync + 'static {
         &self,
         after: Option<(TaskId, String)>,
         most: usize,
-    ) -> impl Future<Output = Result<(Vec<Webhook>, Option<(TaskId, String)>), Broken>> + Send;
+    ) -> impl Future<Output = Result<Webhooks, Broken>> + Send;
 
     /// Removes everything of a task that is still at this version; false when it is not.
     fn remove(&self, head: Head) -> impl Future<Output = Result<bool, Broken>> + Send;

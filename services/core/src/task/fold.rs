@@ -1,7 +1,7 @@
 //! Events folded into a task, and a task cut to what a caller asked to see.
 
 use weft_proto::a2a::stream_response::Payload;
-use weft_proto::a2a::{StreamResponse, Task};
+use weft_proto::a2a::{StreamResponse, Task, TaskState};
 
 use crate::artifact;
 
@@ -15,7 +15,7 @@ pub struct Bounds {
 }
 
 /// Folds one event of a stream into what was read of it so far. A task replaces everything; a status replaces the
-/// status, whose message then belongs to the history; an artifact update is folded by [`artifact::fold`].
+/// status, whose message then belongs to the history; an artifact update is folded by [`artifact::fold`]; a message answers instead of a task and ends it.
 pub fn fold(task: &mut Task, event: &StreamResponse) {
     match &event.payload {
         Some(Payload::Task(whole)) => task.clone_from(whole),
@@ -26,7 +26,10 @@ pub fn fold(task: &mut Task, event: &StreamResponse) {
             task.status.clone_from(&update.status);
         }
         Some(Payload::ArtifactUpdate(update)) => artifact::fold(&mut task.artifacts, update),
-        Some(Payload::Message(message)) => task.history.push(message.clone()),
+        Some(Payload::Message(message)) => {
+            task.history.push(message.clone());
+            task.status.get_or_insert_default().state = TaskState::Completed.into();
+        }
         None => {}
     }
 }

@@ -143,6 +143,41 @@ fn steps_after_the_end_of_a_run_and_steps_back_are_refused_by_name() {
     check(&[Progress::default()], "progress[0].step");
 }
 
+fn says(id: &str) -> Progress {
+    Progress { step: Some(Step::Message(agent(id))), metadata: None }
+}
+
+#[test]
+fn a_message_instead_of_a_task_ends_it_and_does_not_name_it() {
+    let task = in_state(TaskState::Working);
+    let change = progress(&task, &[status(TaskState::Working, None), says("a1")], BOUNDS, at(12)).unwrap();
+    let Some(weft_proto::a2a::stream_response::Payload::Message(said)) = &change.events[1].payload else {
+        panic!("{change:?}")
+    };
+    assert_eq!((said.message_id.as_str(), said.task_id.as_str()), ("a1", ""));
+    assert_eq!(said.context_id, task.context_id);
+    let mut after = task.clone();
+    change.apply(&mut after);
+    assert_eq!(state(&after), TaskState::Completed);
+    let late = [says("a1"), status(TaskState::Working, None)];
+    assert_eq!(progress(&task, &late, BOUNDS, at(12)).unwrap_err().violations[0].field, "progress[1].step");
+    let nameless = progress(&task, &[says("")], BOUNDS, at(12)).unwrap_err();
+    assert_eq!(nameless.violations[0].field, "progress[0].message.messageId");
+}
+
+#[test]
+fn a_message_of_a_task_that_was_spoken_of_is_its_end() {
+    let mut task = in_state(TaskState::Working);
+    progress(&task, &[within(says("a1"))], BOUNDS, at(12)).unwrap().apply(&mut task);
+    let status = task.status.unwrap();
+    assert_eq!((status.state(), status.message.unwrap().message_id.as_str()), (TaskState::Completed, "a1"));
+    assert!(
+        is_silent(&self::status(TaskState::Working, None))
+            && !is_silent(&says("a1"))
+            && !is_silent(&chunk("a", false))
+    );
+}
+
 #[test]
 fn a_full_task_takes_no_more_but_can_still_end() {
     let bounds = Bounds { messages_max: 2, artifacts_max: 1 };

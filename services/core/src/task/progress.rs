@@ -28,8 +28,16 @@ pub fn progress(task: &Task, steps: &[Progress], bounds: Bounds, now: Timestamp)
             ));
         }
         let payload = match &step.step {
-            None => return Err(Fault::invalid(field("step"), "must be a status or an artifact")),
-            Some(Step::Message(_)) => return Err(Fault::invalid(field("step"), "a message is no step yet")),
+            None => return Err(Fault::invalid(field("step"), "must be a status, an artifact or a message")),
+            Some(Step::Message(message)) => {
+                sketch.take_message(message).map_err(|bad| bad.under(&field("message")))?;
+                // The task is never spoken of, so the message does not name it.
+                Payload::Message(Message {
+                    context_id: task.context_id.clone(),
+                    task_id: String::new(),
+                    ..message.clone()
+                })
+            }
             Some(Step::Status(status)) => {
                 sketch.take_status(status, bounds).map_err(|bad| bad.under(&field("status")))?;
                 let mut update = status_event(task, status.clone(), now);
@@ -53,6 +61,25 @@ pub fn progress(task: &Task, steps: &[Progress], bounds: Bounds, now: Timestamp)
         change.events.push(StreamResponse { payload: Some(payload) });
     }
     Ok(change)
+}
+
+/// True for a step that says nothing yet: WORKING, without a word.
+#[must_use]
+pub fn is_silent(step: &Progress) -> bool {
+    let Some(Step::Status(status)) = &step.step else { return false };
+    status.state() == TaskState::Working && status.message.is_none() && step.metadata.is_none()
+}
+
+/// A step of a task that was spoken of already: a message is what it ends with.
+#[must_use]
+pub fn within(step: Progress) -> Progress {
+    match step.step {
+        Some(Step::Message(message)) => {
+            let (state, message) = (TaskState::Completed.into(), Some(message));
+            Progress { step: Some(Step::Status(TaskStatus { state, message, timestamp: None })), ..step }
+        }
+        _ => step,
+    }
 }
 
 /// The caller gives the task up; `None` when it is canceled already.
@@ -145,6 +172,13 @@ impl<'a> Sketch<'a> {
             return Err(Bad { full: true, ..Bad::field("message", text) });
         }
         self.state = to;
+        Ok(())
+    }
+
+    fn take_message(&mut self, message: &Message) -> Result<(), Bad> {
+        check_message(message)
+            .map_err(|bad| Bad { field: bad.field.strip_prefix("message.").unwrap_or(bad.field), ..bad })?;
+        self.state = TaskState::Completed;
         Ok(())
     }
 

@@ -1,11 +1,14 @@
 //! A worker's progress: committed under its lease, or refused with a reason.
 
+use std::borrow::Cow;
+
 use tracing::{Instrument, Span};
 use weft_chassis::trace;
 use weft_core::Fault;
 use weft_core::task::{self, is_terminal};
 use weft_proto::weft::append_answer::Refusal;
-use weft_proto::weft::{AppendAnswer, AppendRequest};
+use weft_proto::weft::progress::Step;
+use weft_proto::weft::{AppendAnswer, AppendRequest, Progress};
 
 use super::{Decision, Ledger, settles};
 use crate::TaskId;
@@ -64,22 +67,27 @@ impl<S: Store> Ledger<S> {
     async fn commit_steps(&self, slot: &Slot, request: &AppendRequest) -> Result<bool, (Refusal, String)> {
         let mut invalid = false;
         let mut ended = false;
+        let steps = steps(slot, &request.progress);
         let done = self.change(slot, |now| {
-            let decided = self.decide(now, request);
+            let decided = self.decide(now, request, &steps);
             invalid = decided.is_err();
             let decision = decided?;
             ended = decision.change.events.last().is_some_and(settles);
             Ok(Some(decision))
         });
-        match done.await {
+        let done = done.await;
+        if done.is_err() {
+            slot.answer_not();
+        }
+        match done {
             Ok(_) => Ok(ended),
             Err(fault) if invalid => Err((Refusal::Invalid, fault.message)),
             Err(fault) => Err((Refusal::Unavailable, fault.message)),
         }
     }
 
-    fn decide(&self, now: &Snapshot, request: &AppendRequest) -> Result<Decision, Fault> {
-        let change = task::progress(&now.task, &request.progress, self.bounds(), self.env.now())?;
+    fn decide(&self, now: &Snapshot, request: &AppendRequest, steps: &[Progress]) -> Result<Decision, Fault> {
+        let change = task::progress(&now.task, steps, self.bounds(), self.env.now())?;
         let added: usize = change.events.iter().map(prost::Message::encoded_len).sum();
         let only_ends = change.events.len() == 1 && change.events.first().is_some_and(settles);
         let bytes_max = self.settings.task_bytes_max + if only_ends { END_BYTES } else { 0 };
@@ -91,6 +99,24 @@ impl<S: Store> Ledger<S> {
         (head.started, head.lease, head.number) = (true, request.lease, request.number);
         Ok(Decision { change, ..Decision::head_only(head) })
     }
+}
+
+/// The steps as they are taken: a message answers instead of the task only while nobody was told of the task and the
+/// run has said nothing else. Steps that say something are such that everybody may be told of.
+fn steps<'a>(slot: &Slot, given: &'a [Progress]) -> Cow<'a, [Progress]> {
+    let is_message = |step: &Progress| matches!(step.step, Some(Step::Message(_)));
+    let mut saying = given.iter().filter(|step| !task::is_silent(step));
+    let alone = saying.next().is_some_and(is_message) && saying.next().is_none();
+    if alone && slot.answer_instead() {
+        return Cow::Borrowed(given);
+    }
+    if given.iter().any(|step| !task::is_silent(step)) {
+        slot.tell();
+    }
+    if given.iter().any(is_message) {
+        return given.iter().cloned().map(task::within).collect();
+    }
+    Cow::Borrowed(given)
 }
 
 /// One commit of steps, in the trace of the message that they answer: the worker's stream belongs to no message.

@@ -29,6 +29,8 @@ pub(crate) struct Following<S> {
     next: u64,
     /// When to end.
     until: fn(TaskState) -> bool,
+    /// Nothing was said yet, and is not before the run has; then the task with this much history.
+    held: Option<Option<usize>>,
     ended: bool,
 }
 
@@ -59,14 +61,21 @@ impl<S: Store> Ledger<S> {
     /// What a submit asked to hear.
     pub(crate) fn answer(&self, sent: &Sent, submitted: &Submitted) -> Result<Answer<S>, Fault> {
         let gone = || Fault::internal("the task is gone");
-        if sent.follow == Follow::None {
-            let now = submitted.slot.now().ok_or_else(gone)?;
-            return Ok(Answer::Once(Box::new(snapshot(&now, sent.history))));
-        }
-        let (now, mut following) = self.follow(&submitted.slot, is_settled)?;
-        if sent.follow != Follow::Result {
+        let hold = sent.hold && sent.follow != Follow::None;
+        let waits = sent.follow == Follow::Result || hold;
+        // Where a message answers already, the way of those who wait leads to it.
+        if !waits && submitted.slot.tell() {
+            if sent.follow == Follow::None {
+                let now = submitted.slot.now().ok_or_else(gone)?;
+                return Ok(Answer::Once(Box::new(snapshot(&now, sent.history))));
+            }
+            let (now, mut following) = self.follow(&submitted.slot, is_settled)?;
             following.begin(&now, sent.history);
-            following.ended = is_settled(now.head.state());
+            return Ok(Answer::Events(Box::new(following)));
+        }
+        let (_, mut following) = self.follow(&submitted.slot, is_settled)?;
+        if sent.follow != Follow::Result {
+            following.held = Some(sent.history);
             return Ok(Answer::Events(Box::new(following)));
         }
         let bound = self.settings.wait_ms_max;
@@ -93,7 +102,8 @@ impl<S: Store> Ledger<S> {
         })?;
         let next = now.head.seq + 1;
         let ledger = self.clone();
-        Ok((now, Following { ledger, reader, ready: VecDeque::new(), next, until, ended: false }))
+        let ready = VecDeque::new();
+        Ok((now, Following { ledger, reader, ready, next, until, held: None, ended: false }))
     }
 }
 
@@ -107,9 +117,20 @@ pub(crate) enum Answer<S> {
     Events(Box<Following<S>>),
 }
 
+/// The task as it is; the message that answers instead, when one does.
 fn snapshot(now: &Snapshot, history: Option<usize>) -> TaskEvent {
-    let task = show(&now.task, history, true);
-    TaskEvent { seq: now.head.seq, body: Some(StreamResponse { payload: Some(Payload::Task(task)) }) }
+    let message = now.task.history.last().filter(|_| now.head.hidden);
+    let payload = match message {
+        Some(message) => Payload::Message(message.clone()),
+        None => Payload::Task(show(&now.task, history, true)),
+    };
+    TaskEvent { seq: now.head.seq, body: Some(StreamResponse { payload: Some(payload) }) }
+}
+
+/// True when the run has said nothing yet.
+fn is_silent(now: &Snapshot) -> bool {
+    let said = now.task.status.as_ref().is_some_and(|status| status.message.is_some());
+    !is_settled(now.head.state()) && !said && now.task.artifacts.is_empty()
 }
 
 impl<S: Store> Following<S> {
@@ -119,6 +140,7 @@ impl<S: Store> Following<S> {
             self.ready.push_back((event.seq, Arc::new(body)));
         }
         self.next = event.seq + 1;
+        self.ended = (self.until)(now.head.state());
     }
 
     /// The task when the turn is settled or a later one has begun; as it is when the wait is over.
@@ -133,11 +155,51 @@ impl<S: Store> Following<S> {
         tokio::select! {
             biased;
             () = self.reader.until(|mark| is_settled(mark.state) || mark.turn > turn) => {}
-            () = tokio::time::sleep(wait) => {}
+            () = tokio::time::sleep(wait) => {
+                if !slot.tell() {
+                    // A message is on its way to the disk.
+                    self.settled().await?;
+                }
+            }
             () = ledger.env.stop().cancelled() => return Err(super::stopping()),
             () = ledger.broken().cancelled() => return Err(super::stopping()),
         }
         slot.now().map(|now| snapshot(&now, history)).ok_or_else(|| Fault::internal("the task is gone"))
+    }
+
+    async fn settled(&mut self) -> Result<(), Fault> {
+        let ledger = self.ledger.clone();
+        tokio::select! {
+            biased;
+            () = self.reader.until(|mark| is_settled(mark.state)) => Ok(()),
+            () = ledger.env.stop().cancelled() => Err(super::stopping()),
+            () = ledger.broken().cancelled() => Err(super::stopping()),
+        }
+    }
+
+    /// Waits until the run has said something; then the task is told of, or the message.
+    async fn release(&mut self, history: Option<usize>) -> Result<(), Fault> {
+        loop {
+            let slot = self.reader.slot().clone();
+            let now = slot.now().ok_or_else(|| Fault::internal("the task is gone"))?;
+            if now.head.hidden || (!is_silent(&now) && slot.tell()) {
+                self.begin(&now, history);
+                self.held = None;
+                return Ok(());
+            }
+            drop(now);
+            self.moved().await?;
+        }
+    }
+
+    async fn moved(&mut self) -> Result<(), Fault> {
+        let ledger = self.ledger.clone();
+        tokio::select! {
+            biased;
+            () = self.reader.moved() => Ok(()),
+            () = ledger.env.stop().cancelled() => Err(super::stopping()),
+            () = ledger.broken().cancelled() => Err(super::stopping()),
+        }
     }
 
     /// The next event; `None` when the stream has told the end.
@@ -155,7 +217,11 @@ impl<S: Store> Following<S> {
             if self.ended {
                 return None;
             }
-            if let Err(fault) = self.more().await {
+            let ready = match self.held {
+                Some(history) => self.release(history).await,
+                None => self.more().await,
+            };
+            if let Err(fault) = ready {
                 self.ended = true;
                 return Some(Err(fault));
             }
@@ -173,13 +239,7 @@ impl<S: Store> Following<S> {
             self.ready.extend(found);
             return Ok(());
         }
-        let ledger = self.ledger.clone();
-        tokio::select! {
-            biased;
-            () = self.reader.moved() => Ok(()),
-            () = ledger.env.stop().cancelled() => Err(super::stopping()),
-            () = ledger.broken().cancelled() => Err(super::stopping()),
-        }
+        self.moved().await
     }
 
     async fn stored(&self) -> Result<Vec<(u64, Arc<StreamResponse>)>, Fault> {

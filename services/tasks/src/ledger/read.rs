@@ -69,7 +69,11 @@ impl<S: Store> Ledger<S> {
     /// A task of a page; `None` when it is gone meanwhile. What is not in memory is read and not kept.
     async fn shown(&self, head: Arc<Head>, query: Arc<Query>) -> Result<Option<Task>, Fault> {
         let id = head.id();
-        if let Some(now) = self.cache.known(id).and_then(|slot| slot.now()) {
+        let known = self.cache.known(id);
+        if known.as_ref().is_some_and(|slot| !slot.tell()) {
+            return Ok(None);
+        }
+        if let Some(now) = known.and_then(|slot| slot.now()) {
             // It may have moved on since the index was read.
             let fits = query.state.is_none_or(|state| state == now.head.state());
             return Ok(fits.then(|| show(&now.task, query.history, query.artifacts)));

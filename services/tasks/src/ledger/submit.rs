@@ -32,6 +32,8 @@ pub(crate) struct Sent {
     traceparent: String,
     tracestate: String,
     pub(crate) follow: Follow,
+    /// Say nothing of the task until the run has said something.
+    pub(crate) hold: bool,
     pub(crate) wait_ms: u32,
     pub(crate) history: Option<usize>,
     /// A webhook that the task is to have.
@@ -98,10 +100,16 @@ impl Sent {
             traceparent: trace.0,
             tracestate: trace.1,
             follow,
+            hold: request.hold,
             wait_ms: request.wait_ms,
             history: history_length("configuration.historyLength", configuration.history_length)?,
             push: configuration.task_push_notification_config,
         })
+    }
+
+    /// True when the caller waits to hear of the task. One with a webhook wants to hear of a task.
+    fn may_be_told_later(&self) -> bool {
+        self.push.is_none() && (self.follow == Follow::Result || self.hold)
     }
 
     fn turn(&self, route: Option<Route>) -> Turn {
@@ -183,12 +191,18 @@ impl<S: Store> Ledger<S> {
         let head = Arc::new(head);
         let commit = Commit { base: None, head: head.clone(), record: record.clone(), push };
         let span = tracing::info_span!(target: "weft::tasks", "commit", weft.task.id = %id, weft.version = 1);
-        match self.store.commit(commit).instrument(span).await {
-            Ok(()) => {}
-            Err(Refused::Taken(claimed)) => return Box::pin(self.replay(sent, claimed)).await,
-            Err(refused) => return Err(self.refused(refused)),
-        }
+        // Before it can be seen: whoever sees it then is told of it.
         let slot = self.cache.slot(task_id);
+        if sent.may_be_told_later() {
+            slot.keep_quiet();
+        }
+        if let Err(refused) = self.store.commit(commit).instrument(span).await {
+            self.cache.forget(task_id);
+            return match refused {
+                Refused::Taken(claimed) => Box::pin(self.replay(sent, claimed)).await,
+                refused => Err(self.refused(refused)),
+            };
+        }
         self.announce(&head, record.as_deref());
         let bytes = head.bytes;
         slot.fill(Stored::fold(head, record.into_iter().map(Arc::unwrap_or_clone).collect())).await;
@@ -267,8 +281,11 @@ impl<S: Store> Ledger<S> {
         if claimed.digest != sent.digest {
             return Err(used_up());
         }
-        let (slot, now) = self.slot_of(&sent.owner, &claimed.task.to_string()).await?;
-        Ok(Submitted { slot, turn: now.head.turn })
+        // The owner's, since the key is; and nobody is told by that: the answer decides.
+        let unknown = || Fault::task_not_found(&claimed.task.to_string());
+        let slot = self.slot(claimed.task).await?.ok_or_else(unknown)?;
+        let turn = slot.now().ok_or_else(unknown)?.head.turn;
+        Ok(Submitted { slot, turn })
     }
 
     fn fits(&self, sent: &Sent, task: &Task, head: &Head) -> Result<(), Fault> {

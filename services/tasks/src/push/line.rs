@@ -307,6 +307,7 @@ impl Drop for Hold {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests spawn what ends with them")]
 mod tests {
     use super::*;
     use std::time::Duration;

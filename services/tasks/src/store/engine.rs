@@ -16,7 +16,7 @@ use weft_core::list::Query;
 use super::group::{Ask, Request};
 use super::kv::Kv;
 use super::layout::{self, FORMAT};
-use super::{Broken, Claimed, Commit, OpenError, Page, Refused, Store, Stored, Webhook};
+use super::{Broken, Claimed, Commit, OpenError, Page, Refused, Store, Stored, Webhook, Webhooks};
 use crate::metrics::Meter;
 use crate::record::{Head, Record, Replay};
 use crate::{Settings, TaskId};
@@ -289,11 +289,7 @@ impl<K: Kv> Store for KvStore<K> {
         self.read(move |shared| shared.failing(&owner, after, most)).await
     }
 
-    async fn undelivered(
-        &self,
-        after: Option<(TaskId, String)>,
-        most: usize,
-    ) -> Result<(Vec<Webhook>, Option<(TaskId, String)>), Broken> {
+    async fn undelivered(&self, after: Option<(TaskId, String)>, most: usize) -> Result<Webhooks, Broken> {
         self.read(move |shared| shared.undelivered(after, most)).await
     }
 

@@ -33,6 +33,7 @@ pub(super) enum Request {
 /// One commit, encoded by whoever asks, so that the writer has little to do.
 pub(super) struct Ask {
     task: TaskId,
+    /// Under which it is counted.
     owner: String,
     must: Must,
     /// What is there after it.
@@ -63,6 +64,7 @@ enum After {
 impl Ask {
     pub(super) fn commit(commit: Commit, answer: Asker) -> Ask {
         let Commit { base, head, record, push } = commit;
+        let owner = head.owner.clone();
         let mut ask = Ask::write(base, head, record.iter().map(Arc::as_ref), answer);
         match push {
             Some(PushChange::Set(push, delivery)) => ask.put_push(&push, &delivery),
@@ -70,7 +72,7 @@ impl Ask {
                 for kind in [layout::PUSHES, layout::DELIVERIES] {
                     ask.writes.remove(layout::push(kind, ask.task, &id));
                 }
-                ask.writes.remove(layout::failing(&ask.owner, ask.task, &id));
+                ask.writes.remove(layout::failing(&owner, ask.task, &id));
             }
             None => {}
         }
@@ -124,7 +126,7 @@ impl Ask {
         }
         writes.put(layout::head(head.is_running(), task), head.encode_to_vec());
         if !head.is_running() {
-            layout::indexes(&head).into_iter().for_each(|(key, value)| writes.put(key, value));
+            layout::indexes(&head).for_each(|(key, value)| writes.put(key, value));
             counts.push((head.state, 1));
         }
         for record in records.clone() {
@@ -137,7 +139,7 @@ impl Ask {
             .flat_map(|turn| turn.replays.iter().map(move |replay| (replay, &turn.digest)))
             .map(|(replay, digest)| (layout::replay(&head.owner, replay), layout::claimed(task, digest)))
             .collect();
-        let owner = head.owner.clone();
+        let owner = layout::counted_for(&head).to_owned();
         let after = if head.is_running() { After::Running(head) } else { After::Settled(head.version) };
         let must = Must::Version(base.map(|base| base.version));
         Ask { task, owner, must, after, writes, bytes, claims, counts, answer }
@@ -150,7 +152,7 @@ impl Ask {
         keys.into_iter().for_each(|key| writes.remove(key));
         Ask {
             task: head.id(),
-            owner: head.owner.clone(),
+            owner: layout::counted_for(head).to_owned(),
             must: Must::Version(Some(head.version)),
             after: After::Removed,
             writes,
@@ -174,7 +176,7 @@ fn leave(writes: &mut Batch, counts: &mut Vec<(i32, i64)>, base: &Head, head: Op
         writes.remove(layout::head(base.is_running(), base.id()));
     }
     if !base.is_running() {
-        layout::indexes(base).into_iter().for_each(|(key, _)| writes.remove(key));
+        layout::indexes(base).for_each(|(key, _)| writes.remove(key));
         counts.push((base.state, -1));
     }
 }

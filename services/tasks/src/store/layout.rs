@@ -10,7 +10,7 @@
 //! | `x` owner, context, time, task | the same within a context → state |
 //! | `s` owner, state, time, task | the same within a state |
 //! | `i` owner, kind, key | a replay key → task, digest |
-//! | `n` owner | settled tasks by state, nine counters |
+//! | `n` owner | settled tasks by state, nine counters; under no owner, those that are in no list |
 //! | `p` task, id | a webhook |
 //! | `q` task, id | how far its deliveries are |
 //! | `f` owner, task, id | webhooks whose deliveries fail → nothing |
@@ -185,14 +185,20 @@ impl Index {
     }
 }
 
-/// The index keys of a settled task.
-pub(super) fn indexes(head: &Head) -> [(Vec<u8>, Vec<u8>); 3] {
+/// The index keys of a settled task; a hidden one is in no list.
+pub(super) fn indexes(head: &Head) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> {
     let (cursor, state) = (head.cursor(), vec![u8::try_from(head.state).unwrap_or_default()]);
-    [
+    let keys = [
         (Index::of_owner(&head.owner).key(cursor), state.clone()),
         (Index::of_context(&head.owner, &head.context).key(cursor), state),
         (Index::of_state(&head.owner, head.state()).key(cursor), Vec::new()),
-    ]
+    ];
+    keys.into_iter().filter(|_| !head.hidden)
+}
+
+/// Whose counters hold a settled task: its owner's, or those of nobody when it is hidden.
+pub(super) fn counted_for(head: &Head) -> &str {
+    if head.hidden { "" } else { &head.owner }
 }
 
 /// A record in parts.

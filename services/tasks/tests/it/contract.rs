@@ -95,7 +95,12 @@ pub(crate) fn moved(sample: &mut Sample, state: TaskState, ms: i64) -> Commit {
     let update = TaskStatusUpdateEvent { status: Some(status), ..TaskStatusUpdateEvent::default() };
     let event = StreamResponse { payload: Some(Payload::StatusUpdate(update)) };
     let record = Record { first: head.seq, events: vec![event], turn: None };
-    Commit { base: Some(Arc::new(base)), head: Arc::new(head.clone()), record: Some(Arc::new(record)), push: None }
+    Commit {
+        base: Some(Arc::new(base)),
+        head: Arc::new(head.clone()),
+        record: Some(Arc::new(record)),
+        push: None,
+    }
 }
 
 async fn put<S: Store>(store: &S, n: u64, owner: &str, context: &str, state: TaskState, ms: i64) -> Sample {

@@ -12,6 +12,7 @@ mod crash;
 mod deliveries;
 mod leases;
 mod lists;
+mod messages;
 mod outside;
 mod pushes;
 mod receiver;

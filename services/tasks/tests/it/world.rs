@@ -288,6 +288,12 @@ pub(crate) fn remark(state: TaskState, id: &str) -> Progress {
     Progress { step: Some(Step::Status(status)), metadata: None }
 }
 
+/// An answer instead of a task.
+pub(crate) fn answers(id: &str) -> Progress {
+    let message = Message { role: Role::Agent.into(), ..says(id) };
+    Progress { step: Some(Step::Message(message)), metadata: None }
+}
+
 pub(crate) fn chunk(id: &str, content: &str, append: bool) -> Progress {
     let artifact = Artifact { artifact_id: id.into(), parts: vec![text(content)], ..Artifact::default() };
     let chunk = ArtifactChunk { artifact: Some(artifact), append, last_chunk: false };

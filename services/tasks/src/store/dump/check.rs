@@ -72,9 +72,10 @@ impl Checker {
             Err(error) => self.problem(format!("task {id}: {}", error.0)),
         }
         if !running {
-            self.settled += 1;
+            self.settled += u64::from(!head.hidden);
             if let Some(count) = usize::try_from(head.state).ok().filter(|state| *state < STATES) {
-                self.counts.entry(head.owner.clone()).or_insert([0; STATES])[count] += 1;
+                let owner = layout::counted_for(head).to_owned();
+                self.counts.entry(owner).or_insert([0; STATES])[count] += 1;
             }
             for (key, _) in layout::indexes(head) {
                 if !matches!(kv.get(&key), Ok(Some(_))) {

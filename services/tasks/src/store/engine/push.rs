@@ -5,7 +5,7 @@ use crate::TaskId;
 use crate::record::{Delivery, Push};
 use crate::store::kv::Kv;
 use crate::store::layout::{self, DELIVERIES, PUSHES};
-use crate::store::{Broken, Webhook};
+use crate::store::{Broken, Webhook, Webhooks};
 
 impl<K: Kv> Shared<K> {
     pub(super) fn webhooks(&self, task: TaskId) -> Result<Vec<Webhook>, Broken> {
@@ -55,7 +55,7 @@ impl<K: Kv> Shared<K> {
         &self,
         after: Option<(TaskId, String)>,
         most: usize,
-    ) -> Result<(Vec<Webhook>, Option<(TaskId, String)>), Broken> {
+    ) -> Result<Webhooks, Broken> {
         let from = match after {
             Some((task, id)) => [layout::push(DELIVERIES, task, &id), vec![0]].concat(),
             None => vec![DELIVERIES],
