@@ -107,6 +107,23 @@ async fn a_list_holds_its_owners_tasks_only_and_filters_them() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_time_filters_with_what_began_at_it_and_the_total_follows() {
+    let world = simulated(&settings()).await;
+    let mut times = Vec::new();
+    for n in 0..4 {
+        let request = SubmitRequest { start: Some(parked()), ..sends(says(&format!("m{n}")), Follow::None) };
+        times.push(world.submitted(request).await.unwrap().status.unwrap().timestamp);
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    }
+    for (n, time) in times.into_iter().enumerate() {
+        let page = list(&world, "local", |r| (r.status_timestamp_after, r.page_size) = (time, Some(1)));
+        let page = page.await.unwrap();
+        assert_eq!((page.tasks.len(), page.total_size as usize), (1, 4 - n));
+        assert_eq!(page.next_page_token.is_empty(), n == 3);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_page_that_would_be_too_large_ends_early_and_goes_on() {
     let world = simulated(&Settings { list_bytes_max: 65_536, cache_tasks: 1, ..settings() }).await;
     let mut worker = world.worker(9).await;

@@ -75,6 +75,27 @@ async fn a_task_that_asks_goes_on_with_the_answer_under_the_same_id() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_task_that_asks_for_a_permission_goes_on_too_and_ends_as_its_run_says() {
+    for end in [TaskState::Completed, TaskState::Rejected, TaskState::Failed] {
+        let world = simulated(&settings()).await;
+        let mut worker = world.worker(2).await;
+        let task = world.submitted(sends(says("m1"), Follow::None)).await.unwrap();
+        let item = worker.item().await;
+        worker.append(&item, vec![remark(TaskState::AuthRequired, "may I?")]).await;
+        let answered = world.submit(goes_on(&task, "m2", Follow::Result)).await.unwrap();
+        let item = worker.item().await;
+        worker.append(&item, vec![remark(end, "so")]).await;
+        let done = task_of(&rest(answered).await.0[0]);
+        assert_eq!((done.id.as_str(), state(&done), done.history.len()), (task.id.as_str(), end, 3));
+        // Nothing leads on from any end.
+        let late = world.submitted(goes_on(&task, "m3", Follow::None)).await.unwrap_err();
+        assert_eq!(kind(&late), Kind::UnsupportedOperation);
+        assert_eq!(kind(&world.cancel(&task.id).await.unwrap_err()), Kind::TaskNotCancelable);
+        assert_eq!(world.get(&task.id).await.unwrap(), done);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_parked_task_waits_without_a_worker_and_runs_when_a_route_is_found() {
     let world = simulated(&settings()).await;
     let mut worker = world.worker(1).await;
