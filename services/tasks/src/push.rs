@@ -6,6 +6,7 @@
 //! | `guard` | which addresses may be called, judged when a webhook is set and again at each connection |
 //! | `call` | one call: what is sent, what the answer means |
 //! | `retry` | when it is tried again, when it is given up |
+//! | `outbox` | what of this the ledger holds, and which tasks have news |
 //! | `courier` | the ledger's part: read what is due, call, note how far it is |
 //!
 //! Nothing of this is needed to write a task: a webhook that fails, hangs or is gone delays no commit, no reader and no
@@ -15,6 +16,7 @@ mod call;
 mod courier;
 mod guard;
 pub(crate) mod line;
+mod outbox;
 mod retry;
 
 use std::net::IpAddr;
@@ -23,7 +25,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use weft_chassis::Peer;
 
-pub(crate) use courier::Outbox;
+pub(crate) use outbox::Outbox;
 
 /// What the store reaches beyond itself.
 #[derive(Clone)]

@@ -3,6 +3,7 @@
 //! A backend knows nothing of the task machine. It keeps heads and records, refuses a commit that was decided on an
 //! older version, lists by owner, and answers only what is safe on disk: also a read waits for the sync that covers it.
 
+mod ask;
 mod dump;
 mod engine;
 mod group;

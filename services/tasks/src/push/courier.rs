@@ -1,34 +1,25 @@
 //! The ledger's part: what has news, what is due, and one turn of one webhook.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use prost::Message as _;
 use reqwest::Url;
-use tokio::sync::Notify;
 use tokio::time::Instant;
 use tracing::{Instrument, Span};
-use weft_chassis::{Peer, peer, status, trace};
-use weft_core::Fault;
-use weft_core::address::Allowed;
+use weft_chassis::trace;
 use weft_core::task::{is_terminal, state_of};
 use weft_proto::a2a::StreamResponse;
 use weft_proto::json;
-use weft_proto::weft::signer_client::SignerClient;
-use weft_proto::weft::{UnwrapRequest, WrapRequest};
 
-use super::Outside;
-use super::call::{Call, Caller, Outcome};
-use super::guard::Guard;
-use super::line::{Key, Line, Next, Turn};
+use super::call::{Call, Outcome};
+use super::line::{Key, Next, Turn};
 use super::retry;
+use crate::TaskId;
 use crate::ledger::Ledger;
 use crate::record::{Push, Secrets};
 use crate::store::{Broken, Store, Webhook};
-use crate::{Settings, TaskId};
 
 /// Records read for one turn.
 const RECORDS_AT_ONCE: usize = 16;
@@ -43,97 +34,11 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Longest reason that is kept, in characters.
 const ERROR_CHARS_MAX: usize = 300;
 
-/// What the deliveries need besides the ledger.
-pub(crate) struct Outbox {
-    pub(crate) guard: Guard,
-    pub(crate) line: Line,
-    caller: Caller,
-    signer: SignerClient<Peer>,
-    news: Mutex<HashSet<TaskId>>,
-    came: Notify,
-}
-
 /// What became of one attempt.
 enum Attempt {
     Made(Outcome),
     /// The webhook is changed, or the mesh stops.
     Stopped,
-}
-
-impl Outbox {
-    /// # Errors
-    /// When a setting is wrong or the client cannot be made.
-    pub(crate) fn new(settings: &Settings, outside: Outside) -> Result<Outbox, String> {
-        let allowed = Allowed::parse(settings.push_allow.iter().map(String::as_str))
-            .map_err(|error| format!("`tasks.push_allow`: {error}"))?;
-        let guard = Guard::new(allowed, outside.names);
-        Ok(Outbox {
-            caller: Caller::new(settings, guard.clone())?,
-            guard,
-            line: Line::new(settings.push_calls_max, settings.push_host_calls_max),
-            signer: SignerClient::new(outside.signer)
-                .max_decoding_message_size(peer::MESSAGE_BYTES_MAX)
-                .max_encoding_message_size(peer::MESSAGE_BYTES_MAX),
-            news: Mutex::default(),
-            came: Notify::new(),
-        })
-    }
-
-    /// A task with webhooks has further events, or its webhooks changed.
-    pub(crate) fn told(&self, task: TaskId) {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner).insert(task);
-        self.came.notify_one();
-    }
-
-    async fn next_news(&self) -> TaskId {
-        loop {
-            let next = {
-                let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
-                let next = news.iter().next().copied();
-                next.inspect(|task| {
-                    news.remove(task);
-                })
-            };
-            match next {
-                Some(task) => return task,
-                None => self.came.notified().await,
-            }
-        }
-    }
-
-    /// Encrypts what is secret of a webhook; nothing when nothing is.
-    ///
-    /// # Errors
-    /// When the signer cannot be asked.
-    pub(crate) async fn wrap(&self, task: &str, id: &str, secrets: &Secrets) -> Result<Vec<u8>, Fault> {
-        if *secrets == Secrets::default() {
-            return Ok(Vec::new());
-        }
-        let request = WrapRequest { secret: secrets.encode_to_vec(), context: context(task, id) };
-        let wrapped = self.signer.clone().wrap(request).await;
-        Ok(wrapped.map_err(|status| status::fault(&status))?.into_inner().wrapped)
-    }
-
-    /// Reads what is secret of a webhook.
-    ///
-    /// # Errors
-    /// When the signer cannot be asked or did not encrypt it.
-    pub(crate) async fn secrets(&self, task: TaskId, push: &Push) -> Result<Secrets, Fault> {
-        if push.wrapped.is_empty() {
-            return Ok(Secrets::default());
-        }
-        let context = context(&task.to_string(), &push.id);
-        let request = UnwrapRequest { wrapped: push.wrapped.clone(), context };
-        let secret = self.signer.clone().unwrap(request).await;
-        let secret = secret.map_err(|status| status::fault(&status))?.into_inner().secret;
-        Secrets::decode(secret.as_slice())
-            .map_err(|_| Fault::internal("the secrets of a webhook cannot be read; set it again"))
-    }
-}
-
-/// What the secrets belong to: moved to another webhook, they cannot be read.
-fn context(task: &str, id: &str) -> Vec<u8> {
-    format!("webhook/{task}/{id}").into_bytes()
 }
 
 /// Where places are counted: scheme, host and port.

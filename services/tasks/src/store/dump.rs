@@ -19,8 +19,8 @@ use prost::Message;
 use tokio::sync::oneshot;
 use weft_chassis::{Env, Metrics};
 
+use super::ask::Ask;
 use super::engine::{Shared, read_format};
-use super::group::Ask;
 use super::kv::{Batch, Kv};
 use super::layout::{self, Joiner};
 use super::sled::{SledDisk, open_disk};

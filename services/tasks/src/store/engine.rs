@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use weft_core::list::Query;
 
-use super::group::{Ask, Request};
+use super::ask::{Ask, Request};
 use super::kv::Kv;
 use super::layout::{self, FORMAT};
 use super::{Broken, Claimed, Commit, OpenError, Page, Refused, Store, Stored, Webhook, Webhooks};
