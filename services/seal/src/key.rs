@@ -14,7 +14,7 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 pub use check::CheckKey;
-pub use public::{PublicKey, jwks};
+pub use public::PublicKey;
 pub use secret::Secret;
 
 use crate::{Mode, fields};
@@ -48,6 +48,9 @@ pub enum KeyFault {
     /// A private key stands where a public one belongs.
     #[error("a private key where a public one is expected: remove d from the jwk and replace the key")]
     PrivateGiven,
+    /// Not a key that signs cards.
+    #[error("not a private key of the kind its name says, in pkcs#8 pem")]
+    Card,
     /// Not base64url.
     #[error("not a base64url secret")]
     Encoding,
@@ -220,6 +223,7 @@ mod tests {
     fn key_material_is_wiped_when_dropped() {
         fn wiped<T: zeroize::ZeroizeOnDrop>() {}
         wiped::<ed25519_dalek::SigningKey>();
+        wiped::<p256::ecdsa::SigningKey>();
         wiped::<sha2::Sha256>(); // an HMAC is two of these and has no marker of its own
         wiped::<zeroize::Zeroizing<Vec<u8>>>();
     }

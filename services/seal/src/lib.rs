@@ -1,4 +1,4 @@
-//! The one implementation of signing and verifying a hop: pure functions over the call, the key and the time.
+//! The one implementation of signing and verifying a hop, and a card: pure functions over the call, the key and the time.
 //!
 //! No I/O, no clock, no randomness: time and nonce bytes are arguments, keys are given.
 //!
@@ -12,6 +12,7 @@
 //! | `mode` | [`Mode`]: the strongest key that both know is required |
 //! | `key` | [`Key`], [`CheckKey`], [`PublicKey`], [`Secret`]: forms in files and as JWK |
 //! | `target` | [`target::canonical`]: one spelling of an address |
+//! | [`card`] | signatures of agent cards |
 //! | `base`, `fields` | the signed bytes; strict readers of structured fields |
 //!
 //! # The profile
@@ -29,6 +30,7 @@
 
 mod base;
 mod call;
+pub mod card;
 mod fault;
 mod fields;
 pub mod header;
@@ -42,7 +44,7 @@ mod window;
 
 pub use call::{Call, digest, seal};
 pub use fault::{CallFault, SealFault};
-pub use key::{CheckKey, Key, KeyFault, PublicKey, Secret, jwks};
+pub use key::{CheckKey, Key, KeyFault, PublicKey, Secret};
 pub use mode::{Mode, UnknownMode, refuse_downgrade, strongest_common};
 pub use nonces::Nonces;
 pub use open::{Body, IncomingCall, Opened, Verifier};

@@ -5,6 +5,7 @@
 //! | `mesh.pem` | the mesh's Ed25519 key, PKCS#8; made at the first start | 0600 |
 //! | `wrap.key` | the key of secrets kept elsewhere ([`crate::wrap`]), base64url; made at the first start | 0600 |
 //! | `secrets/NODE.derived`, `secrets/NODE.shared` | a secret shared with a node, base64url, for nodes that cannot check Ed25519 | 0600 |
+//! | `cards/SECONDS.es256.pem`, `cards/SECONDS.ed25519.pem` | the keys of agent cards ([`crate::cards`]), PKCS#8 | 0600 |
 //! | `peers/NODE.jwk` | a node's public Ed25519 key, JWK or bare `x` | any |
 //!
 //! A secret file is the operator's word that the node checks seals of that mode: calls to it are sealed with the

@@ -12,6 +12,8 @@ pub(crate) struct Metrics {
     pub(crate) made: Counter,
     /// Seals found good.
     pub(crate) accepted: Counter,
+    /// Agent cards signed.
+    pub(crate) cards: Counter,
     refused: Family<Refused, Counter>,
 }
 
@@ -27,6 +29,7 @@ impl Metrics {
         env.metrics().register(|registry| {
             let signer = registry.sub_registry_with_prefix("weft_signer");
             signer.register("seals_made", "Calls sealed", metrics.made.clone());
+            signer.register("cards_signed", "Agent cards signed", metrics.cards.clone());
             signer.register("seals_accepted", "Seals found good", metrics.accepted.clone());
             signer.register("seals_refused", "Seals refused, by reason", metrics.refused.clone());
         });

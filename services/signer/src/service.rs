@@ -9,10 +9,14 @@ use tonic::{Request, Response, Status};
 use weft_chassis::Env;
 use weft_chassis::status::status;
 use weft_core::{Fault, Kind};
+use weft_proto::a2a::AgentCardSignature;
+use weft_proto::json;
 use weft_proto::weft as pb;
 use weft_proto::weft::signer_server::{self, SignerServer};
-use weft_seal::{Body, Call, CallFault, IncomingCall, Nonces, PublicKey, SealFault, Verifier, jwks};
+use weft_seal::card::{CardSignature, key_set};
+use weft_seal::{Body, Call, CallFault, IncomingCall, Nonces, PublicKey, SealFault, Verifier};
 
+use crate::cards::Cards;
 use crate::keyring::Keyring;
 use crate::metrics::Metrics;
 use crate::wrap::Wrapping;
@@ -20,6 +24,8 @@ use crate::{KeyringFault, Settings};
 
 /// Most headers of a call that is to be verified.
 const HEADERS_MAX: usize = 256;
+/// Longest URL of a key set.
+const JKU_CHARS_MAX: usize = 2_048;
 
 /// One mesh's signer. Cheap to clone.
 #[derive(Clone)]
@@ -33,7 +39,7 @@ struct Shared {
     wrapping: Wrapping,
     verifier: Verifier,
     metrics: Metrics,
-    jwks: String,
+    cards: Cards,
     started: i64,
 }
 
@@ -49,9 +55,16 @@ impl Signer {
         let capacity = usize::try_from(settings.nonces_max).unwrap_or(usize::MAX);
         let nonces = Arc::new(Nonces::new(settings.window(), capacity, started));
         let verifier = Verifier::new(&settings.mesh, keyring.take_trust(), nonces);
-        let jwks = jwks([&keyring.public()]).to_string();
-        let shared =
-            Shared { env: env.clone(), keyring, wrapping, verifier, metrics: Metrics::registered(env), jwks, started };
+        let cards = Cards::open(data, settings.card_key_rotate_days, settings.card_key_overlap_days, env)?;
+        let shared = Shared {
+            env: env.clone(),
+            keyring,
+            wrapping,
+            verifier,
+            metrics: Metrics::registered(env),
+            cards,
+            started,
+        };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -96,6 +109,32 @@ impl Signer {
             .map_err(|_| Fault::internal("a header of the seal is not text"))
     }
 
+    fn sign_card_of(&self, request: pb::SignCardRequest) -> Result<Vec<AgentCardSignature>, Fault> {
+        let shared = &*self.shared;
+        let card = request.card.ok_or_else(|| Fault::invalid("card", "is required"))?;
+        let web = request.jku.starts_with("https://") || request.jku.starts_with("http://");
+        if !web || request.jku.len() > JKU_CHARS_MAX || !request.jku.bytes().all(|b| b.is_ascii_graphic()) {
+            return Err(Fault::invalid("jku", "must be an absolute http(s) URL"));
+        }
+        let bad = |problem: String| Fault::invalid("card", problem);
+        let json = json::encode(&card).map_err(|fault| bad(fault.to_string()))?;
+        let json = serde_json::from_slice(&json).map_err(|fault| bad(fault.to_string()))?;
+        let signatures =
+            shared.cards.sign(&json, &request.jku, &shared.env).map_err(|fault| bad(fault.to_string()))?;
+        shared.metrics.cards.inc();
+        let signed = |s: CardSignature| AgentCardSignature {
+            protected: s.protected,
+            signature: s.signature,
+            header: None,
+        };
+        Ok(signatures.into_iter().map(signed).collect())
+    }
+
+    fn key_set(&self) -> String {
+        let shared = &*self.shared;
+        key_set([&shared.keyring.public()], &shared.cards.public(&shared.env)).to_string()
+    }
+
     fn check(&self, request: &pb::VerifyRequest) -> Result<pb::VerifyResponse, Fault> {
         let shared = &*self.shared;
         let headers = header_map(&request.headers)?;
@@ -134,7 +173,7 @@ impl signer_server::Signer for Signer {
     }
 
     async fn jwks(&self, _request: Request<pb::JwksRequest>) -> Result<Response<pb::JwksResponse>, Status> {
-        Ok(Response::new(pb::JwksResponse { json: self.shared.jwks.clone() }))
+        Ok(Response::new(pb::JwksResponse { json: self.key_set() }))
     }
 
     async fn wrap(&self, request: Request<pb::WrapRequest>) -> Result<Response<pb::WrapResponse>, Status> {
@@ -154,9 +193,10 @@ impl signer_server::Signer for Signer {
 
     async fn sign_card(
         &self,
-        _request: Request<pb::SignCardRequest>,
+        request: Request<pb::SignCardRequest>,
     ) -> Result<Response<pb::SignCardResponse>, Status> {
-        Err(Status::unimplemented("cards are not signed yet"))
+        let signatures = self.sign_card_of(request.into_inner()).map_err(status)?;
+        Ok(Response::new(pb::SignCardResponse { signatures }))
     }
 }
 

@@ -13,6 +13,10 @@ weft_chassis::settings! {
         pub future_s_max: u32 = 30, 0..=300;
         /// seals remembered as used while they could still be accepted; when full, further ones are refused
         pub nonces_max: u32 = 2_097_152, 1_000..=100_000_000;
+        /// after how many days cards are signed with a new pair of keys; 0: never
+        pub card_key_rotate_days: u32 = 90, 0..=3_650;
+        /// for how many days an older pair of card keys stays in the key set after it was followed by the next
+        pub card_key_overlap_days: u32 = 30, 1..=3_650;
     }
 }
 

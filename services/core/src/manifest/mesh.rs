@@ -76,7 +76,8 @@ fn extension(section: Reader<'_>) -> a2a::AgentExtension {
     let uri = section.required("uri", 512, "the URI that identifies the extension");
     // Callers name extensions in one header, separated by commas.
     let absolute = uri.split_once(':').is_some_and(|(scheme, rest)| !scheme.is_empty() && !rest.is_empty());
-    if !uri.is_empty() && !(absolute && uri.bytes().all(|b| b.is_ascii_graphic() && b != b',')) {
+    let plain = uri.bytes().all(|b| b.is_ascii_graphic() && b != b',');
+    if !uri.is_empty() && (!absolute || !plain) {
         let remedy = "must be an absolute URI without spaces and commas";
         section.wrong("uri", format!("\"{uri}\""), remedy);
     } else if uri == card::MESH_EXTENSION {

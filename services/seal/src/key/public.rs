@@ -78,11 +78,6 @@ impl PublicKey {
     }
 }
 
-/// A JWK set (RFC 7517 §5) of these keys.
-pub fn jwks<'a>(keys: impl IntoIterator<Item = &'a PublicKey>) -> Value {
-    json!({ "keys": keys.into_iter().map(PublicKey::to_jwk).collect::<Vec<_>>() })
-}
-
 /// RFC 7638 §3: the required members in lexicographic order, no white space.
 pub(super) fn thumbprint(public: &[u8; 32]) -> String {
     let x = URL_SAFE_NO_PAD.encode(public);
@@ -91,7 +86,7 @@ pub(super) fn thumbprint(public: &[u8; 32]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PublicKey, jwks};
+    use super::PublicKey;
     use crate::KeyFault;
 
     const X: &str = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
@@ -103,12 +98,11 @@ mod tests {
     }
 
     #[test]
-    fn a_jwk_reads_back_and_the_set_holds_no_private_part() {
+    fn a_jwk_reads_back_and_holds_no_private_part() {
         let key = PublicKey::parse(X).unwrap();
         assert_eq!(PublicKey::parse(&key.to_jwk().to_string()).unwrap(), key);
-        let set = jwks([&key]);
-        assert_eq!(set["keys"][0]["kid"], key.id());
-        assert!(set["keys"][0].get("d").is_none());
+        assert_eq!(key.to_jwk()["kid"], key.id());
+        assert!(key.to_jwk().get("d").is_none());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use weft_seal::{Mode, Secret};
 use crate::world::{Arrived, HOP, MODES, NOW, key, verifier};
 
 /// Compares a vector file with what it should hold, or writes it when asked to.
-fn check(name: &str, current: &Value) {
+pub(crate) fn check(name: &str, current: &Value) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("vectors").join(name);
     let text = format!("{current:#}\n");
     if std::env::var_os("WEFT_WRITE_VECTORS").is_some() {

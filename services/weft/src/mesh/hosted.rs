@@ -11,6 +11,7 @@ use weft_core::manifest::{Fleet, Manifest};
 use weft_node::{Host, Place};
 use weft_proto::weft::JwksRequest;
 use weft_proto::weft::signer_client::SignerClient;
+use weft_seal::card::is_for_cards;
 use weft_seal::{PublicKey, Trust};
 
 use crate::settings::Settings;
@@ -81,10 +82,11 @@ pub(crate) fn trusting(keys: &[PublicKey], node: &weft_proto::weft::Node) -> Res
 pub(crate) fn keys_in(set: &str) -> Result<Vec<PublicKey>, String> {
     let set: serde_json::Value = serde_json::from_str(set).map_err(|e| format!("not a JWK set: {e}"))?;
     let keys = set["keys"].as_array().ok_or("not a JWK set: `keys` is missing")?;
-    if keys.is_empty() {
-        return Err("the JWK set holds no key".to_owned());
+    let mut keys = keys.iter().filter(|key| !is_for_cards(key)).peekable();
+    if keys.peek().is_none() {
+        return Err("the JWK set holds no key that seals calls".to_owned());
     }
-    keys.iter().map(|key| PublicKey::parse(&key.to_string()).map_err(|e| e.to_string())).collect()
+    keys.map(|key| PublicKey::parse(&key.to_string()).map_err(|e| e.to_string())).collect()
 }
 
 // === impl Hosts ===
