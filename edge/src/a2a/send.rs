@@ -45,11 +45,17 @@ async fn submit(scope: &Scope<'_>, request: SendMessageRequest, follow: Follow) 
         push::offered(scope)?;
     }
     let index = &scope.agent()?.index;
+    let mut hold = false;
     let start = match index.choose(&request)? {
-        Choice::Run(route) => Start::Route(route),
+        Choice::Run(route) => {
+            // A stream begins with a task or is one message: which, only the run can tell.
+            hold = follow == Follow::Events && index.is_direct(&route);
+            Start::Route(route)
+        }
         Choice::Ask => Start::Parked(index.menu(edge.env().id())),
     };
-    let wait_ms = if follow == Follow::Result { edge.settings().send_wait_ms } else { 0 };
+    let waits = hold || follow == Follow::Result;
+    let wait_ms = if waits { edge.settings().send_wait_ms } else { 0 };
     let asked = SubmitRequest {
         owner: scope.owner.clone(),
         request: Some(request),
@@ -58,7 +64,7 @@ async fn submit(scope: &Scope<'_>, request: SendMessageRequest, follow: Follow) 
         replay_by_message_id: caller.replay_by_message_id,
         follow: follow.into(),
         wait_ms,
-        hold: false,
+        hold,
     };
     let within = edge.upstream_time() + Duration::from_millis(u64::from(wait_ms));
     let stream = bounded(within, edge.tasks().submit(asked)).await?;

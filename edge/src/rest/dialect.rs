@@ -112,7 +112,8 @@ fn read(route: &Route, mut query: Query, body: &[u8]) -> Result<Call, Fault> {
         Operation::ListPushConfigs => Call::ListPushConfigs(query.list_push_configs()?),
         operation => {
             let text = std::str::from_utf8(body).map_err(|_| Fault::invalid("body", "must be UTF-8"))?;
-            let text = if text.trim().is_empty() { "{}" } else { text };
+            // Some clients write `null` where they have no body.
+            let text = if matches!(text.trim(), "" | "null") { "{}" } else { text };
             Call::from_json(operation, text, "body")?.at(&query.text("tenant"))?
         }
     };

@@ -15,6 +15,7 @@ mod listener;
 mod operations;
 mod prefix;
 mod send;
+mod signed;
 mod store;
 mod streams;
 mod traces;

@@ -5,7 +5,7 @@ use weft_chassis::status;
 use weft_core::Fault;
 
 use crate::store::lock;
-use crate::world::World;
+use crate::world::{World, post};
 
 #[tokio::test]
 async fn a_task_comes_back_bare_not_wrapped() {
@@ -77,5 +77,17 @@ async fn an_unknown_task_is_unknown_on_every_operation() {
         assert_eq!(answer["error"]["code"], -32001);
         assert_eq!(answer["error"]["data"][0]["reason"], "TASK_NOT_FOUND");
         assert_eq!(answer["error"]["data"][0]["domain"], "a2a-protocol.org");
+    }
+}
+
+#[tokio::test]
+async fn a_body_of_null_is_one_left_out() {
+    let world = World::new().await;
+    *lock(&world.script.refuse) = Some(status::status(Fault::task_not_found("t1")));
+    for path in ["/rest/tasks/t1:cancel", "/rest/tasks/t1:subscribe"] {
+        let call = |body: &'static str| world.send(post().uri(path).body(body.into()).unwrap());
+        let (absent, null) = (call("").await, call("null").await);
+        assert_eq!((absent.status.as_u16(), null.status.as_u16()), (404, 404), "{path}: {}", null.text);
+        assert_eq!(absent.text, null.text, "{path}");
     }
 }

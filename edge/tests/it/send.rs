@@ -228,3 +228,20 @@ async fn a_broken_store_is_said_to_be_unavailable_without_its_address() {
     *lock(&world.script.submit) = Some(Ok(ended([update(2, TaskState::Working)])));
     assert_eq!(world.code("SendMessage", hello("which sectors moved most")).await, -32603);
 }
+
+#[tokio::test]
+async fn only_where_a_message_may_answer_does_a_stream_wait_for_the_run() {
+    let world = World::new().await;
+    let stream = rpc("SendStreamingMessage", &hello("What is the state of the local network?"));
+    world.post(stream.clone()).await;
+    world.catalog.send_modify(|snapshot| {
+        snapshot.revision += 1;
+        snapshot.mesh.get_or_insert_default().version = "2".into();
+        snapshot.capabilities[1].direct = true;
+    });
+    world.until(|card| card.json()["version"] == "2").await;
+    world.post(stream).await;
+    world.call("SendMessage", hello("What is the state of the local network?")).await;
+    let held: Vec<_> = lock(&world.script.submitted).iter().map(|asked| asked.hold).collect();
+    assert_eq!(held, [false, true, false]);
+}

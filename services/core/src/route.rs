@@ -146,6 +146,13 @@ impl Index {
         }))
     }
 
+    /// Whether what a route leads to may answer with a message instead of a task.
+    #[must_use]
+    pub fn is_direct(&self, route: &Route) -> bool {
+        let id = route.capability.rsplit_once('/').map_or(route.capability.as_str(), |(_, tool)| tool);
+        self.by_id.get(id).is_some_and(|&index| self.capabilities[index].direct)
+    }
+
     /// The best capability for a text, whether or not it is good enough; `None` when no word of it is known.
     #[must_use]
     pub fn rank(&self, text: &str) -> Option<Match<'_>> {

@@ -84,6 +84,7 @@ fn skill(snapshot: &Snapshot, node: &Node, tool: &Tool) -> Capability {
         input_modes: modes(|c| &c.input_modes),
         output_modes: modes(|c| &c.output_modes),
         target: Some(Target::Tool(ToolTarget { node: node.id.clone(), tool: tool.name.clone() })),
+        direct: advertised.iter().any(|capability| capability.direct),
     }
 }
 

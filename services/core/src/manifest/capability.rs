@@ -50,6 +50,7 @@ fn one(section: Reader<'_>, home: Option<&weft::Node>) -> weft::Capability {
         input_modes: modes(&section, "input_modes"),
         output_modes: modes(&section, "output_modes"),
         target: target(&section, home).map(weft::capability::Target::Tool),
+        direct: false,
     };
     section.finish();
     capability

@@ -37,8 +37,14 @@ pub(super) fn manifest(root: &Reader<'_>) -> Manifest {
     if !root.has("tool") {
         root.wrong("tool", "", "declare at least one [[tool]]");
     }
-    let capabilities = capability::all(root, Some(&node));
+    let mut capabilities = capability::all(root, Some(&node));
     let rules = scenario::rules(root);
+    let is_direct = rules.iter().flat_map(|rule| &rule.steps).any(scenario::Step::is_message);
+    for capability in &mut capabilities {
+        let Some(weft::capability::Target::Tool(target)) = &capability.target else { continue };
+        let plays = |tool: &Tool| tool.name == target.tool && tool.source == Source::Scenario;
+        capability.direct = is_direct && tools.iter().any(plays);
+    }
     let plays = tools.iter().any(|tool| tool.source == Source::Scenario);
     if plays && rules.is_empty() && !root.has("scenario") {
         root.wrong("scenario", "", "a tool of kind \"scenario\" needs at least one [[scenario.rule]]");

@@ -57,6 +57,13 @@ pub struct Step {
     pub action: Action,
 }
 
+impl Step {
+    /// Whether it answers with a message instead of a task.
+    pub(crate) fn is_message(&self) -> bool {
+        matches!(self.action, Action::Message(_))
+    }
+}
+
 /// What a step does. `{text}` in a text stands for the message's text, `{n}` for the repetition, from 1.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {

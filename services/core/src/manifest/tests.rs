@@ -290,6 +290,16 @@ fn a_scenario_is_read_as_it_is_written() {
 }
 
 #[test]
+fn a_capability_is_direct_where_its_scenario_may_answer_with_a_message() {
+    let direct = |text: &str| parse(text).unwrap().capabilities[0].direct;
+    let played = GOOD.replace("tool = \"crm.customers\"", "tool = \"crm.play\"");
+    let said = |text: &str| text.replace("answer = \"{text}\"", "message = { text = \"{text}\" }");
+    assert!(direct(&said(&played)));
+    assert!(!direct(&played), "it answers with its task");
+    assert!(!direct(&said(GOOD)), "another tool of the node does");
+}
+
+#[test]
 fn a_fleet_is_all_files_sorted_by_node() {
     let other = GOOD.replace("\"crm\"", "\"axe\"").replace("customer.reach", "customer.axe");
     let fleet = Fleet::parse([("crm.toml", GOOD), (MESH_FILE, MESH), ("axe.toml", other.as_str())]).unwrap();

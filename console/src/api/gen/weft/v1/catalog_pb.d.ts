@@ -514,6 +514,13 @@ export declare type Capability = Message<"weft.v1.Capability"> & {
     value: ToolTarget;
     case: "tool";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * It may be answered with a message instead of a task.
+   *
+   * @generated from field: bool direct = 10;
+   */
+  direct: boolean;
 };
 
 /**
@@ -571,6 +578,13 @@ export declare type CapabilityJson = {
    * @generated from field: weft.v1.ToolTarget tool = 9;
    */
   tool?: ToolTargetJson;
+
+  /**
+   * It may be answered with a message instead of a task.
+   *
+   * @generated from field: bool direct = 10;
+   */
+  direct?: boolean;
 };
 
 /**

@@ -1,4 +1,5 @@
-// The task store: the only writer of task state. It calls nobody.
+// The task store: the only writer of task state. It calls the signer, to keep webhook credentials encrypted, and the
+// webhooks themselves.
 //
 // Faults travel as gRPC status with google.rpc.ErrorInfo and, for bad input, google.rpc.BadRequest. A task of another
 // owner answers exactly as a task that does not exist: NOT_FOUND, TASK_NOT_FOUND.
