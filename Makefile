@@ -24,7 +24,8 @@ test-deps: ## Install what the tests need and this machine lacks
 test: ## Run every test, fast ones first (SKIP=chromium,python goes without a tool)
 	deploy/test/run.sh
 
-test-deep: test console ## Run what takes longer too: the ignored tests, the kill sweep among them
+test-deep: test console ## Run what takes longer too: the Rust SDK, the ignored tests, the kill sweep among them
+	deploy/test/run.sh deep drain
 	cargo test --release --locked --workspace -- --ignored --nocapture
 
 chaos: console ## Kill mesh processes under load, over and over, and look for anything lost
@@ -43,6 +44,7 @@ lint: console/node_modules/.package-lock.json ## Check format, lints and depende
 fmt: console/node_modules/.package-lock.json ## Format everything
 	cargo fmt --all
 	cargo fmt --all --manifest-path deploy/bench/Cargo.toml
+	cargo fmt --all --manifest-path services/weft/tests/clients/rust/Cargo.toml
 	npm --prefix console run --silent format
 
 clean: ## Remove what was built (not .weft, where tasks are kept)

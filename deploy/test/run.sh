@@ -3,13 +3,14 @@
 #
 # Every stage's tests are counted from its runner's own output; a gate without tests of its own (fmt, clippy, a build)
 # counts as one. SKIP=chromium,python goes without the tools it names; without SKIP a missing tool is a failure.
-# Usage: run.sh [STAGE...]
+# Usage: run.sh [STAGE...]; the stage `deep` is run only when named.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . deploy/test/mesh.sh
 
 all=(fmt deny console clippy bench rust clients browser drain)
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target} NO_COLOR=1
+clients=services/weft/tests/clients deps=$(realpath -m "$CARGO_TARGET_DIR")/test-deps
 work=$(mktemp -d)
 passed=0 failed=0 skipped=0
 summary=()
@@ -71,12 +72,14 @@ mesh() {
     [[ -z $mesh_pid ]] || return 0
     echo "+ cargo build -p weft && weft up"
     cargo build --quiet --locked --package weft
-    start_mesh "$CARGO_TARGET_DIR/debug/weft" "$work/mesh"
+    # The clients of the SDKs read the extended card and have webhooks on this machine.
+    start_mesh "$CARGO_TARGET_DIR/debug/weft" "$work/mesh" --tasks-push-allow 127.0.0.1 --edge-extended-card open
 }
 
 stage_fmt() {
     gate cargo fmt --all --check -- -l
     gate cargo fmt --all --check --manifest-path deploy/bench/Cargo.toml -- -l
+    gate cargo fmt --all --check --manifest-path "$clients/rust/Cargo.toml" -- -l
 }
 
 stage_deny() {
@@ -104,17 +107,35 @@ stage_rust() {
 
 stage_clients() {
     mesh
-    if need js test -d services/weft/tests/clients/js/node_modules; then
-        counted node services/weft/tests/clients/js/check_mesh.js "$mesh_url"
-        counted node services/weft/tests/clients/js/check_v03.js "$mesh_url"
+    if need js test -d "$clients/js/node_modules"; then
+        counted node "$clients/js/check_mesh.js" "$mesh_url"
+        counted node "$clients/js/check_v03.js" "$mesh_url"
     fi
-    local python=$CARGO_TARGET_DIR/test-deps/venv/bin/python
-    if need python "$python" -c 'import a2a'; then
-        counted "$python" services/weft/tests/clients/python/check_mesh.py "$mesh_url"
+    local python=$deps/venv/bin/python
+    if need python "$python" -c 'import a2a, grpc'; then
+        counted "$python" "$clients/python/check_mesh.py" "$mesh_url"
     fi
-    python=$CARGO_TARGET_DIR/test-deps/venv-v03/bin/python
+    python=$deps/venv-v03/bin/python
     if need python "$python" -c 'import a2a'; then
-        counted "$python" services/weft/tests/clients/python-v03/check_mesh.py "$mesh_url"
+        counted "$python" "$clients/python-v03/check_mesh.py" "$mesh_url"
+    fi
+    if need go command -v go; then
+        gate go build -C "$clients/go" -o "$deps/go/check_mesh" .
+        counted "$deps/go/check_mesh" "$mesh_url"
+    fi
+    if need java test -d "$deps/java/lib"; then
+        gate mvn --quiet --batch-mode --offline --file "$clients/java/pom.xml" -Dout="$deps/java" process-classes
+        counted java -cp "$deps/java/classes:$deps/java/lib/*" weft.CheckMesh "$mesh_url"
+    fi
+}
+
+# The Rust SDK takes minutes to build.
+stage_deep() {
+    mesh
+    if need rust-sdk command -v cargo; then
+        local built=$CARGO_TARGET_DIR/clients
+        gate cargo build --quiet --locked --manifest-path "$clients/rust/Cargo.toml" --target-dir "$built"
+        counted "$built/debug/check-mesh" "$mesh_url"
     fi
 }
 

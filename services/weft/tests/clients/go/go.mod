@@ -1,6 +1,6 @@
 module weft/tests/clients
 
-go 1.25.0
+go 1.24.4
 
 require (
 	github.com/a2aproject/a2a-go/v2 v2.2.0

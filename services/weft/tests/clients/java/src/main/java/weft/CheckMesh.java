@@ -134,8 +134,8 @@ public final class CheckMesh {
     }
 
     /**
-     * What the SDK makes of an error over a binding. Over HTTP+JSON it reads only errors that name a class of Java; over
-     * gRPC it has no type for FAILED_PRECONDITION.
+     * What the SDK makes of an error over a binding. Over HTTP+JSON it reads only errors that name a class of Java;
+     * over gRPC it has no type for FAILED_PRECONDITION.
      */
     private static Class<? extends Throwable> told(Mesh mesh, Class<? extends Throwable> error) {
         return switch (mesh.binding) {
