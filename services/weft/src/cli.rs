@@ -1,11 +1,11 @@
 //! The command line.
 
 mod args;
-mod client;
 mod config;
 mod failure;
 mod node;
 mod out;
+mod remote;
 mod store;
 mod tasks;
 mod up;
