@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use weft_seal::card::Pins;
 
 use crate::agent::Agent;
 use crate::binding::{self, Binding};
@@ -11,6 +12,7 @@ use crate::credentials::{Credentials, Origins, origin};
 use crate::error::{Error, Why};
 use crate::http::Http;
 use crate::limits::Limits;
+use crate::trust::Sets;
 use crate::wire::Wire;
 
 /// How a client behaves.
@@ -22,6 +24,8 @@ pub struct Options {
     pub credentials: Option<Credentials>,
     /// Where they may go besides the origin of the agent's card.
     pub origins: Origins,
+    /// Whose signatures of cards count; by default nobody's.
+    pub pins: Pins,
 }
 
 /// Finds agents. A clone shares connections and cards.
@@ -37,6 +41,8 @@ pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) credentials: Option<Credentials>,
     pub(crate) cards: Cards,
+    pub(crate) pins: Pins,
+    pub(crate) sets: Sets,
 }
 
 impl Client {
@@ -47,8 +53,11 @@ impl Client {
     pub fn new(options: Options) -> Result<Client, Error> {
         let http = Http::new(options.limits.connect)?;
         let cards = Cards::new(options.limits.cards_max);
-        let Options { limits, credentials, origins } = options;
-        Ok(Client { shared: Arc::new(Shared { http, limits, credentials, cards }), origins })
+        let Options { limits, credentials, origins, pins } = options;
+        Ok(Client {
+            shared: Arc::new(Shared { http, limits, credentials, cards, pins, sets: Sets::new() }),
+            origins,
+        })
     }
 
     /// The card of the agent at `url`: its base address, or the address of the card itself, which ends in `.json`.
@@ -58,6 +67,10 @@ impl Client {
     /// When there is none, or it is over its limit, or no card.
     pub async fn card(&self, url: &str) -> Result<Arc<Card>, Error> {
         self.shared.cards.get(&self.shared, url).await
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// A public document, such as a key set; with the bounds of a card, and like a card without credentials.

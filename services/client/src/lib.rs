@@ -15,6 +15,7 @@
 //! |---|---|
 //! | `client` | [`Client`]: connections, limits, credentials; from an address to an [`Agent`] |
 //! | `card` | [`Card`]: fetched with bounds, cached by its ETag, kept with the fields nobody knows |
+//! | `trust` | [`Signature`]: whether a card is what its agent signed |
 //! | `binding` | which of a card's interfaces is spoken |
 //! | `agent` | [`Agent`]: the operations, typed |
 //! | `follow` | [`Follow`]: one event stream over cuts, resumption and polling |
@@ -46,6 +47,7 @@ mod legacy;
 mod limits;
 mod operation;
 pub mod sse;
+mod trust;
 mod wait;
 mod wire;
 
@@ -58,4 +60,5 @@ pub use credentials::{Credentials, Origins};
 pub use error::{Error, Refusal, Trail, Why};
 pub use follow::{Event, Follow};
 pub use limits::Limits;
+pub use trust::Signature;
 pub use wait::{Outcome, is_settled};

@@ -6,6 +6,7 @@ mod grpc;
 mod jsonrpc;
 mod old;
 mod rest;
+mod signed;
 mod streams;
 mod waits;
 mod world;
