@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`settings`](Settings) | what can be set |
 //! | [`router`], [`start`] | path to handler; the listener |
-//! | `guard`, `cors`, `limits`, `body` | who may come in, and how much |
+//! | `guard`, `cors`, `limits`, `body`, `unread` | who may come in, and how much |
 //! | `caller` | who calls, and the service parameters |
 //! | `a2a` | the operations, free of any binding |
 //! | `jsonrpc`, `rest`, `grpc` | the three bindings over them |
@@ -42,6 +42,7 @@ mod router;
 mod serve;
 mod settings;
 mod sse;
+mod unread;
 mod upstreams;
 mod v03;
 

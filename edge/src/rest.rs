@@ -37,7 +37,8 @@ pub(crate) const BASE: &str = "/rest";
 pub(crate) async fn serve(State(edge): State<Arc<Edge>>, request: Request) -> Response<Body> {
     let began = Instant::now();
     let (parts, body) = request.into_parts();
-    let path = parts.uri.path().strip_prefix(BASE).unwrap_or_default().trim_start_matches('/');
+    let path = parts.uri.path().strip_prefix(BASE).unwrap_or_default();
+    let path = path.strip_prefix('/').unwrap_or(path);
     let answered = match route::find(&parts.method, path) {
         Ok(route) => call(&edge, &parts, &route, body, began).await,
         Err(missing) => {

@@ -8,7 +8,9 @@ use axum::{Router, middleware};
 use weft_chassis::Env;
 
 use crate::edge::{Edge, Refused};
-use crate::{Settings, Upstreams, api, card, console, files, grpc, guard, health, jsonrpc, keys, rest};
+use crate::{
+    Settings, Upstreams, api, card, console, files, grpc, guard, health, jsonrpc, keys, rest, unread,
+};
 
 /// The edge as a service, for a listener bound at `bound`. It begins at once to watch the catalog.
 ///
@@ -52,6 +54,7 @@ pub(crate) fn routes(edge: &Arc<Edge>) -> Result<Router, Refused> {
     } else {
         Router::new().nest(base, below.merge(health.clone())).merge(health).fallback(console::elsewhere)
     };
+    let http = http.layer(middleware::from_fn(unread::closes));
     Ok(http.with_state(Arc::clone(edge)).merge(grpc(edge)?))
 }
 

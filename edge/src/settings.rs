@@ -7,7 +7,7 @@ weft_chassis::settings! {
         pub http: String = "127.0.0.1:8420".into();
         /// base URL under which callers reach this mesh, with any path prefix; empty: the address it listens on
         pub public_url: String = String::new();
-        /// path prefix under which every route is served too, for example /mesh; empty: none
+        /// path prefix under which everything but gRPC and health is served, for example /mesh; empty: the root
         pub base_path: String = String::new();
         /// address of a listener of its own for gRPC, which the HTTP listener serves too; empty: none
         pub grpc: String = String::new();

@@ -19,7 +19,7 @@ pub(super) async fn subscribe(scope: &Scope<'_>, request: SubscribeToTaskRequest
     let after = scope.caller.last_event;
     let asked = SubscribeRequest { owner: scope.owner.clone(), task_id: request.id, after };
     let within = edge.upstream_time();
-    let stream = bounded(within, edge.tasks().subscribe(asked)).await?;
+    let stream = bounded(within, edge.tasks().subscribe(asked)).await.map_err(named_as_sent)?;
     let events = if after.is_some() {
         // A returning reader may have seen everything there is: its next event may be long in coming.
         Events::resumed(stream, Close::Terminal)
@@ -27,4 +27,13 @@ pub(super) async fn subscribe(scope: &Scope<'_>, request: SubscribeToTaskRequest
         Events::opened(stream, Close::Terminal, within).await?
     };
     Ok(Stream::new(scope, permit, events, None))
+}
+
+/// The store calls `after` what the caller sent as a header.
+fn named_as_sent(mut fault: Fault) -> Fault {
+    for violation in fault.violations.iter_mut().filter(|violation| violation.field == "after") {
+        violation.field = "Last-Event-ID".to_owned();
+        fault.message = format!("{}: {}", violation.field, violation.description);
+    }
+    fault
 }

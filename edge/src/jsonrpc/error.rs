@@ -127,7 +127,7 @@ mod tests {
                 "code": -32602,
                 "message": "message.parts: must hold at least one part",
                 "data": [
-                    {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "INVALID_ARGUMENT",
+                    {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "INVALID_PARAMS",
                      "domain": "weft", "metadata": {"taskId": "t1"}},
                     {"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [
                         {"field": "message.parts", "description": "must hold at least one part"}]},

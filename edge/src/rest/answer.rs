@@ -1,7 +1,7 @@
 //! Answers and refusals of the HTTP+JSON binding (A2A v1.0 §11.6).
 
 use axum::body::Body;
-use http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
+use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use weft_core::Fault;
@@ -108,6 +108,8 @@ pub(super) fn json(status: StatusCode, asked: &HeaderMap, body: Vec<u8>) -> Resp
     let mut answer = Response::new(Body::from(body));
     *answer.status_mut() = status;
     answer.headers_mut().insert(CONTENT_TYPE, kind);
+    // What one caller may see is nobody else's, and old by the next change.
+    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     answer
 }
 

@@ -1,7 +1,9 @@
 //! Query parameters of GET requests (A2A v1.0 §11.5): camelCase names, as the fields of the request message.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use percent_encoding::percent_decode_str;
 use weft_core::Fault;
 use weft_proto::a2a::{GetTaskRequest, ListTaskPushNotificationConfigsRequest, ListTasksRequest, TaskState};
 use weft_proto::wkt::Timestamp;
@@ -18,9 +20,11 @@ impl Query {
     /// `Invalid` on a parameter that is given twice.
     pub(super) fn read(text: &str) -> Result<Query, Fault> {
         let mut found = BTreeMap::new();
-        for (name, value) in form_urlencoded::parse(text.as_bytes()) {
-            let name = camel(&name);
-            if found.insert(name.clone(), value.into_owned()).is_some() {
+        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let name = camel(&decoded(name).ok_or_else(|| Fault::invalid("query", "must be UTF-8"))?);
+            let value = decoded(value).ok_or_else(|| Fault::invalid(&name, "must be UTF-8"))?;
+            if found.insert(name.clone(), value).is_some() {
                 return Err(Fault::invalid(name, "must be given once"));
             }
         }
@@ -98,6 +102,12 @@ impl Query {
     }
 }
 
+/// Undoes the encoding of a form; nothing when it is no text.
+fn decoded(text: &str) -> Option<String> {
+    let spaced = text.replace('+', " ");
+    percent_decode_str(&spaced).decode_utf8().ok().map(Cow::into_owned)
+}
+
 /// `history_length` → `historyLength`.
 fn camel(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
@@ -157,6 +167,8 @@ mod tests {
             ("statusTimestampAfter=yesterday", "statusTimestampAfter"),
             ("statusTimestampAfter=%22", "statusTimestampAfter"),
             ("pageSize=1&pageSize=2", "pageSize"),
+            ("contextId=%ff", "contextId"),
+            ("%ff=1", "query"),
             ("pageSize=1&page_size=1", "pageSize"),
         ] {
             assert_eq!(list(text).unwrap_err(), field, "{text}");

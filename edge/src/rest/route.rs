@@ -33,16 +33,15 @@ pub(super) enum Missing {
 
 /// Finds the operation. `path` is what follows the base URL, without a leading slash.
 pub(super) fn find(method: &Method, path: &str) -> Result<Route, Missing> {
-    let path = path.strip_suffix('/').unwrap_or(path);
     let segments: Option<Vec<String>> = path.split('/').map(decoded).collect();
     let segments = segments.ok_or(Missing::Path)?;
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     let (tenant, legacy, rest) = match segments.as_slice() {
         ["v1", rest @ ..] => ("", true, rest),
-        [tenant, "v1", rest @ ..] => (*tenant, true, rest),
+        [tenant, "v1", rest @ ..] if !tenant.is_empty() => (*tenant, true, rest),
         all if is_pattern(all) => ("", false, all),
-        [tenant, rest @ ..] => (*tenant, false, rest),
-        [] => return Err(Missing::Path),
+        [tenant, rest @ ..] if !tenant.is_empty() => (*tenant, false, rest),
+        _ => return Err(Missing::Path),
     };
     let route = on(method, rest, legacy).ok_or(Missing::Path)?;
     route.map(|route| Route { legacy, tenant: tenant.to_owned(), ..route }).map_err(Missing::Method)
@@ -77,7 +76,6 @@ fn on(method: &Method, segments: &[&str], legacy: bool) -> Option<Result<Route, 
         ["tasks"] if get && !legacy => route(Operation::ListTasks, "", ""),
         ["tasks"] if !legacy => Err("GET"),
         ["tasks", task] => match task.rsplit_once(':') {
-            _ if task.is_empty() => return None,
             Some((id, "subscribe")) if get || post => route(Operation::SubscribeToTask, id, ""),
             Some((_, "subscribe")) => Err("GET, POST"),
             Some((id, "cancel")) if post => route(Operation::CancelTask, id, ""),
@@ -158,7 +156,8 @@ mod tests {
         assert_eq!(found("GET tasks/a%2Fb%20%C3%A9").trim_end(), "GetTask@ a/b é");
         assert_eq!(found("GET tasks/%252e%252e%252fadmin").trim_end(), "GetTask@ %2e%2e%2fadmin");
         assert_eq!(found("GET tasks/a:b").trim_end(), "GetTask@ a:b");
-        assert_eq!(found("GET tasks/").trim_end(), "ListTasks@");
+        assert_eq!(found("GET tasks/").trim_end(), "GetTask@", "the id is missing, which is said");
+        assert_eq!(found("GET /tasks"), "404");
         assert_eq!(found("GET tasks/%ff"), "404");
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use futures::StreamExt;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
+use tonic_reflection::pb::v1;
 use weft_chassis::{Peer, status};
 use weft_core::{Fault, Kind};
 use weft_proto::a2a::a2a_service_client::A2aServiceClient;
@@ -295,7 +296,7 @@ async fn bad_requests_are_refused_alike_before_the_store() {
     ] {
         let outcome = alike(&world, &Case { method, params, verb, path, body }).await;
         let Outcome::Refused { reason, fields, .. } = outcome else { panic!("{method}: {outcome:?}") };
-        assert_eq!((reason.as_str(), fields.as_slice()), ("INVALID_ARGUMENT", [field.to_owned()].as_slice()));
+        assert_eq!((reason.as_str(), fields.as_slice()), ("INVALID_PARAMS", [field.to_owned()].as_slice()));
     }
     let (method, params) = ("GetTask", json!({"id": "t", "tenant": "nobody"}));
     let nobody = Case { method, params, verb: "GET", path: "nobody/tasks/t", body: None };
@@ -375,8 +376,8 @@ async fn what_is_too_much_is_too_much_on_every_binding() {
     let many = vec![json!({"text": "x"}); weft_core::message::PARTS_MAX + 1];
     for (case, reason) in [
         (send(text(json!([{"text": "x".repeat(70_000)}]))), "TOO_LARGE"),
-        (send(text(json!(many))), "INVALID_ARGUMENT"),
-        (send(json!({"messageId": long, "role": "ROLE_USER", "parts": [{"text": "x"}]})), "INVALID_ARGUMENT"),
+        (send(text(json!(many))), "INVALID_PARAMS"),
+        (send(json!({"messageId": long, "role": "ROLE_USER", "parts": [{"text": "x"}]})), "INVALID_PARAMS"),
     ] {
         let rpc = over_rpc_any_status(&world, &case).await;
         let http = over_http(&world, &case).await;
@@ -416,11 +417,28 @@ async fn a_grpc_timeout_bounds_the_call_and_not_the_work() {
 async fn reflection_and_health_are_served_and_unknown_services_are_refused_as_grpc_does() {
     let world = World::new().await;
     let health = tonic_health::pb::health_client::HealthClient::new(world.peer());
-    for service in ["", "lf.a2a.v1.A2AService"] {
+    for service in ["", "lf.a2a.v1.A2AService", "a2a.v1.A2AService"] {
         let asked = tonic_health::pb::HealthCheckRequest { service: service.into() };
         let answer = health.clone().check(asked).await.unwrap().into_inner();
         assert_eq!(answer.status, 1, "{service:?} is serving");
     }
+    let asked = v1::ServerReflectionRequest {
+        message_request: Some(v1::server_reflection_request::MessageRequest::ListServices(String::new())),
+        ..v1::ServerReflectionRequest::default()
+    };
+    let mut reflection = v1::server_reflection_client::ServerReflectionClient::new(world.peer());
+    let mut answers =
+        reflection.server_reflection_info(futures::stream::iter([asked])).await.unwrap().into_inner();
+    let answer = answers.message().await.unwrap().unwrap().message_response.unwrap();
+    let v1::server_reflection_response::MessageResponse::ListServicesResponse(list) = answer else {
+        panic!()
+    };
+    let names: Vec<_> = list.service.iter().map(|service| service.name.as_str()).collect();
+    assert!(names.contains(&"lf.a2a.v1.A2AService") && names.contains(&"a2a.v1.A2AService"), "{names:?}");
+    assert!(
+        !names.iter().any(|name| name.starts_with("weft.")),
+        "the mesh's own are not served here: {names:?}"
+    );
     for path in ["/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "/no.such.Service/Method"] {
         let request = http::Request::post(path)
             .header("host", "127.0.0.1:8420")

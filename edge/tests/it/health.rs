@@ -48,7 +48,7 @@ async fn calls_are_counted_by_method_and_outcome_and_never_by_content() {
     assert!(figures.header("content-type").starts_with("application/openmetrics-text"));
     for line in [
         r#"weft_edge_calls_total{method="SendMessage",outcome="ok"} 1"#,
-        r#"weft_edge_calls_total{method="GetTask",outcome="INVALID_ARGUMENT"} 1"#,
+        r#"weft_edge_calls_total{method="GetTask",outcome="INVALID_PARAMS"} 1"#,
         r#"weft_edge_calls_total{method="unknown",outcome="METHOD_NOT_FOUND"} 1"#,
         "weft_edge_streams_open 0",
     ] {

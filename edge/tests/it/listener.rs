@@ -121,3 +121,34 @@ async fn an_address_that_others_can_reach_needs_the_operators_word() {
     let Err(text) = refused else { panic!("it must not start") };
     assert!(text.contains("edge.http") && text.contains("edge.tokenless_beyond_loopback"), "{text}");
 }
+
+#[tokio::test]
+async fn a_refusal_before_the_body_says_that_the_connection_ends_with_it() {
+    let live = live(|_| {}).await;
+    let body = rpc("ListTasks", &json!({}));
+    for (path, header, status) in [
+        ("/rest/message:send", "a2a-version: 99.0", "400"),
+        ("/rest/nothing", "a2a-version: 1.0", "404"),
+        ("/a2a", "content-type: text/plain", "200"),
+        ("/a2a", "origin: https://evil.example", "403"),
+    ] {
+        let mut stream = TcpStream::connect(live.at).await.unwrap();
+        let (at, n) = (live.at, body.len());
+        let head = format!("POST {path} HTTP/1.1\r\nhost: {at}\r\ncontent-length: {n}\r\n{header}\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = vec![0; 4_096];
+        let read = tokio::time::timeout(GENEROUS, stream.read(&mut answer)).await.unwrap().unwrap();
+        let answer = String::from_utf8_lossy(&answer[..read]).to_lowercase();
+        assert!(answer.starts_with(&format!("http/1.1 {status} ")), "{path}: {answer}");
+        assert!(answer.contains("\r\nconnection: close\r\n"), "{path}: {answer}");
+    }
+    let kept = live.call(&body).replace("connection: close\r\n", "");
+    let mut stream = TcpStream::connect(live.at).await.unwrap();
+    for _ in 0..2 {
+        stream.write_all(kept.as_bytes()).await.unwrap();
+        let mut answer = vec![0; 4_096];
+        let read = tokio::time::timeout(GENEROUS, stream.read(&mut answer)).await.unwrap().unwrap();
+        let answer = String::from_utf8_lossy(&answer[..read]).to_lowercase();
+        assert!(answer.starts_with("http/1.1 200 ") && !answer.contains("connection: close"), "{answer}");
+    }
+}

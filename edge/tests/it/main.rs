@@ -18,6 +18,7 @@ mod send;
 mod signed;
 mod store;
 mod streams;
+mod tenants;
 mod traces;
 mod v03;
 mod world;

@@ -74,7 +74,7 @@ async fn each_call_is_one_server_span_with_its_outcome_and_without_its_content()
     assert_eq!(of("otel.kind"), ["server"; 3]);
     assert_eq!(of("rpc.method"), ["SendMessage", "CancelTask", "GetTask"]);
     assert_eq!(of("otel.status_code"), ["", "ERROR", ""], "a fault inside HTTP 200 is a fault");
-    assert_eq!(of("error.type"), ["", "INVALID_ARGUMENT", ""]);
+    assert_eq!(of("error.type"), ["", "INVALID_PARAMS", ""]);
     assert_eq!(of("weft.task.id"), ["t1", "", "t1"]);
     assert!(!format!("{spans:?}").contains("SECRETWORD"), "{spans:?}");
 }

@@ -138,7 +138,7 @@ impl Kind {
             Kind::ExtendedAgentCardNotConfigured => a2a("EXTENDED_AGENT_CARD_NOT_CONFIGURED", -32007, 400, 9),
             Kind::ExtensionSupportRequired => a2a("EXTENSION_SUPPORT_REQUIRED", -32008, 400, 9),
             Kind::VersionNotSupported => a2a("VERSION_NOT_SUPPORTED", -32009, 400, 9),
-            Kind::Invalid => own("INVALID_ARGUMENT", -32602, 400, 3),
+            Kind::Invalid => own("INVALID_PARAMS", -32602, 400, 3),
             Kind::NotFound => own("NOT_FOUND", -32050, 404, 5),
             Kind::Conflict => own("CONFLICT", -32051, 409, 6),
             Kind::Unauthenticated => own("UNAUTHENTICATED", -32052, 401, 16),

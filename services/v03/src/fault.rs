@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn details_come_back_as_they_were() {
         let data = json!([
-            {"reason": "INVALID_ARGUMENT", "metadata": {"taskId": "t"}},
+            {"reason": "INVALID_PARAMS", "metadata": {"taskId": "t"}},
             {"fieldViolations": [{"field": "message.parts", "description": "must hold one"}]},
         ]);
         let fault = ErrorObject { code: -32602, message: "m".into(), data }.into_fault();

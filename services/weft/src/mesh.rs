@@ -213,7 +213,8 @@ impl Composer {
         };
         let edge = weft_edge::bind(self.plan.settings.edge.clone(), &upstreams, env).await?;
         let within = Duration::from_millis(self.plan.settings.mesh.start_ms);
-        gate::pass(edge.router(), self.upstream(role, Role::ExecutorBridge)?, within).await?;
+        let base = self.plan.settings.edge.base_path.trim_end_matches('/');
+        gate::pass(edge.router(), base, self.upstream(role, Role::ExecutorBridge)?, within).await?;
         self.mesh.addresses.insert(role, edge.address());
         self.mesh.grpc = edge.grpc_address();
         edge.serve();

@@ -41,17 +41,17 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Reads every list and compares. A part that does not answer within `within` is unknown, which is no difference: an
+/// Reads every list and compares. `base` is the path below which the edge lies; empty: the root. A part that does not answer within `within` is unknown, which is no difference: an
 /// edge must start while its bridge is down.
 ///
 /// # Errors
 /// When there is a difference, or the edge's own lists cannot be read.
-pub(super) async fn pass(edge: Router, bridge: Peer, within: Duration) -> Result<(), String> {
-    let Ok(console) = tokio::time::timeout(within, console(&edge)).await else {
+pub(super) async fn pass(edge: Router, base: &str, bridge: Peer, within: Duration) -> Result<(), String> {
+    let Ok(console) = tokio::time::timeout(within, console(&edge, base)).await else {
         return Err(format!("the catalog did not answer within {within:?} (mesh.start_ms)"));
     };
     let bridge = ExecutorBridgeClient::new(bridge);
-    let card: AgentCard = read(&edge, "/.well-known/agent-card.json").await?;
+    let card: AgentCard = read(&edge, &format!("{base}/.well-known/agent-card.json")).await?;
     let mut lists = Lists {
         card: card.skills.into_iter().map(|skill| skill.id).collect(),
         console: console.capabilities.iter().map(|capability| capability.id.clone()).collect(),
@@ -74,9 +74,10 @@ pub(super) async fn pass(edge: Router, bridge: Peer, within: Duration) -> Result
 }
 
 /// The console's list, once the edge has heard the catalog.
-async fn console(edge: &Router) -> Snapshot {
+async fn console(edge: &Router, base: &str) -> Snapshot {
+    let path = format!("{base}/api/catalog");
     loop {
-        if let Ok(snapshot) = read::<Snapshot>(edge, "/api/catalog").await {
+        if let Ok(snapshot) = read::<Snapshot>(edge, &path).await {
             return snapshot;
         }
         tokio::time::sleep(PAUSE).await;

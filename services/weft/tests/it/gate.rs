@@ -152,3 +152,23 @@ async fn a_manifest_that_cannot_be_used_is_named_with_file_key_and_remedy() {
         assert!(said.contains(part), "{said}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mesh_below_a_path_prefix_starts_and_answers_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let changes = [
+        ("catalog.dir", fleet().to_str().unwrap().to_owned()),
+        ("mesh.data", dir.path().to_str().unwrap().to_owned()),
+        ("edge.http", "127.0.0.1:0".to_owned()),
+        ("edge.base_path", "/teams/mesh".to_owned()),
+    ];
+    let changes: Vec<_> = changes.iter().map(|(path, value)| (*path, value.as_str())).collect();
+    let mesh = Mesh::start(Plan::all_in_one(settings(&changes)), Env::system()).await.unwrap();
+    let address = mesh.address(Role::Edge).unwrap();
+    let client = reqwest::Client::new();
+    let get = |path: &str| client.get(format!("http://{address}{path}")).send();
+    let card = get("/teams/mesh/.well-known/agent-card.json").await.unwrap().text().await.unwrap();
+    assert!(card.contains("/teams/mesh/a2a"), "{card}");
+    assert_eq!(get("/.well-known/agent-card.json").await.unwrap().status(), 404);
+    mesh.stop().await;
+}
