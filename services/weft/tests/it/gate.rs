@@ -165,6 +165,7 @@ async fn a_mesh_below_a_path_prefix_starts_and_answers_there() {
     let changes: Vec<_> = changes.iter().map(|(path, value)| (*path, value.as_str())).collect();
     let mesh = Mesh::start(Plan::all_in_one(settings(&changes)), Env::system()).await.unwrap();
     let address = mesh.address(Role::Edge).unwrap();
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::new();
     let get = |path: &str| client.get(format!("http://{address}{path}")).send();
     let card = get("/teams/mesh/.well-known/agent-card.json").await.unwrap().text().await.unwrap();
