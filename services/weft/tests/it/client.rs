@@ -5,8 +5,8 @@ use std::time::Duration;
 use eventsource_stream::Eventsource;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use weft_proto::a2a::stream_response::Payload;
@@ -41,6 +41,7 @@ pub(crate) struct Events(BoxStream<'static, Result<Event, Failure>>);
 
 #[derive(Deserialize)]
 struct Answer {
+    #[serde(default, deserialize_with = "present")]
     result: Option<Box<RawValue>>,
     error: Option<Value>,
 }
@@ -246,6 +247,11 @@ fn text_of(part: &weft_proto::a2a::Part) -> String {
         Some(weft_proto::a2a::part::Content::Text(text)) => text.clone(),
         other => format!("{other:?}"),
     }
+}
+
+/// Keeps a null, which `Option` alone would take for absent.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::deserialize(deserializer).map(Some)
 }
 
 fn result_of<R: DeserializeOwned>(body: &[u8]) -> Result<R, Failure> {

@@ -10,6 +10,7 @@
 mod chaos;
 mod cli;
 mod client;
+mod conformance;
 mod gate;
 mod limits;
 mod no_hands;

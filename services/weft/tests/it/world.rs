@@ -87,6 +87,16 @@ impl World {
         Ok(World { meshes, client })
     }
 
+    /// The all-in-one with these settings.
+    ///
+    /// # Errors
+    /// What the mesh said when it did not start.
+    pub(crate) async fn of(settings: Settings) -> Result<World, String> {
+        let mesh = Mesh::start(Plan::all_in_one(settings), Env::system()).await?;
+        let address = mesh.address(Role::Edge).ok_or("the edge has no address")?;
+        Ok(World { client: Client::new(&format!("http://{address}")), meshes: vec![mesh] })
+    }
+
     /// Stops it. True when nothing was left running.
     pub(crate) async fn stop(self) -> bool {
         stop(self.meshes).await
