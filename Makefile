@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up console test test-deps test-deep chaos bench lint fmt clean
+.PHONY: help up console test test-deps test-deep chaos bench fuzz lint fmt clean
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 CONSOLE_SOURCES := $(shell find console -path console/node_modules -prune -o -path console/dist -prune -o -type f -print)
@@ -31,6 +31,9 @@ test-deep: test console ## Run what takes longer too: the Rust SDK, the ignored 
 chaos: console ## Kill mesh processes under load, over and over, and look for anything lost
 	cargo test --release --locked --package weft --test it -- --ignored --nocapture chaos
 
+fuzz: ## Fuzz what reads foreign bytes, each target for a time (SECONDS=600)
+	deploy/fuzz/run.sh $(or $(SECONDS),60)
+
 bench: console ## Measure against the official SDKs on this machine
 	deploy/bench/run.sh
 
@@ -45,6 +48,7 @@ fmt: console/node_modules/.package-lock.json ## Format everything
 	cargo fmt --all
 	cargo fmt --all --manifest-path deploy/bench/Cargo.toml
 	cargo fmt --all --manifest-path services/weft/tests/clients/rust/Cargo.toml
+	cargo fmt --manifest-path deploy/fuzz/Cargo.toml
 	npm --prefix console run --silent format
 
 clean: ## Remove what was built (not .weft, where tasks are kept)

@@ -80,6 +80,7 @@ stage_fmt() {
     gate cargo fmt --all --check -- -l
     gate cargo fmt --all --check --manifest-path deploy/bench/Cargo.toml -- -l
     gate cargo fmt --all --check --manifest-path "$clients/rust/Cargo.toml" -- -l
+    gate cargo fmt --check --manifest-path deploy/fuzz/Cargo.toml -- -l
 }
 
 stage_deny() {
