@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use weft_core::Fault;
 use weft_proto::{a2a as v1, a2a_v03 as v03, json};
 use weft_v03::wire::{Downgrade, TryUpgrade, Upgrade, create_push_config};
-use weft_v03::{Request, json as kinds};
+use weft_v03::{Request, files, json as kinds};
 
 use crate::error::Why;
 use crate::operation::{
@@ -85,18 +85,18 @@ macro_rules! legacy {
 legacy!(
     SendMessage: v1::SendMessageRequest => v1::SendMessageResponse,
     v03::SendMessageRequest => v03::SendMessageResponse, "SendMessage",
-    Downgrade::downgrade, |answer| Ok(answer.upgrade()), result,
-    |request| post(&["message:send"], body(&request.downgrade())?)
+    down, up, result,
+    |request| post(&["message:send"], body(&down(request))?)
 );
 legacy!(
     SendStreamingMessage: v1::SendMessageRequest => v1::StreamResponse,
     v03::SendMessageRequest => v03::StreamResponse, "SendStreamingMessage",
-    Downgrade::downgrade, |answer| Ok(answer.upgrade()), result,
-    |request| post(&["message:stream"], body(&request.downgrade())?)
+    down, up, result,
+    |request| post(&["message:stream"], body(&down(request))?)
 );
 legacy!(
     GetTask: v1::GetTaskRequest => v1::Task, v03::GetTaskRequest => v03::Task, "GetTask",
-    Downgrade::downgrade, |answer| Ok(answer.upgrade()), result,
+    Downgrade::downgrade, up, result,
     |request| {
         let length = request.history_length.map(|n| ("historyLength", n.to_string()));
         Ok(Rest { query: length.into_iter().collect(), ..get(&["tasks", &request.id]) })
@@ -104,13 +104,13 @@ legacy!(
 );
 legacy!(
     CancelTask: v1::CancelTaskRequest => v1::Task, v03::CancelTaskRequest => v03::Task, "CancelTask",
-    Downgrade::downgrade, |answer| Ok(answer.upgrade()), result,
+    Downgrade::downgrade, up, result,
     |request| post(&["tasks", &format!("{}:cancel", request.id)], b"{}".to_vec())
 );
 legacy!(
     SubscribeToTask: v1::SubscribeToTaskRequest => v1::StreamResponse,
     v03::TaskSubscriptionRequest => v03::StreamResponse, "TaskSubscription",
-    Downgrade::downgrade, |answer| Ok(answer.upgrade()), result,
+    Downgrade::downgrade, up, result,
     |request| Ok(get(&["tasks", &format!("{}:subscribe", request.id)]))
 );
 legacy!(
@@ -204,6 +204,20 @@ impl Legacy<v1::ListTasksRequest, v1::ListTasksResponse> for ListTasks {
     fn http(_: v1::ListTasksRequest) -> Result<Rest, Why> {
         Err(lacking("ListTasks"))
     }
+}
+
+/// A message in protobuf and on HTTP. The official SDKs of version 0.3 put the base64 text of a file where the schema has
+/// its bytes, and expect it there; so does this client.
+fn down(mut request: v1::SendMessageRequest) -> v03::SendMessageRequest {
+    files::to_text(&mut request);
+    request.downgrade()
+}
+
+/// The way back; bytes that are no base64 are left as they are.
+fn up<O: Upgrade<V1: files::Parts>>(answer: O) -> Result<O::V1, Fault> {
+    let mut answer = answer.upgrade();
+    files::from_text(&mut answer);
+    Ok(answer)
 }
 
 fn result<A: kinds::Read>(json: &str) -> Result<A, Fault> {
