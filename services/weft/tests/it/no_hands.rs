@@ -23,13 +23,17 @@ const EXCUSED: [(&str, &str); 3] = [
 ];
 
 /// Where the project's own sources may open connections, and to whom.
-const CONNECTING: [(&str, &str); 6] = [
+const CONNECTING: [(&str, &str); 10] = [
     ("services/chassis/src/peer.rs", "other services of the mesh, over gRPC"),
     ("services/client/src/http.rs", "A2A agents, from the command line: the one stack of the client"),
     ("services/executor-bridge/src/door.rs", "nodes: the one way out"),
     ("services/executor-bridge/src/door/http_client.rs", "nodes: the one way out"),
     ("services/executor-bridge/src/door/reply.rs", "nodes: the one way out"),
     ("services/node/src/source/fetch.rs", "a node's own source, not a node"),
+    ("services/tasks/src/ledger/push/read.rs", "an address, read only"),
+    ("services/tasks/src/push/call.rs", "webhooks"),
+    ("services/tasks/src/push/courier.rs", "webhooks"),
+    ("services/tasks/src/push/guard.rs", "webhooks: where they may lie"),
 ];
 
 /// Traces of opening a connection.
