@@ -75,22 +75,27 @@ pub(crate) async fn handle(
     let tenant = call.tenant().to_owned();
     let owner = caller.owner.in_tenant(&tenant).as_str().to_owned();
     let scope = Scope { edge, caller, agent, tenant: &tenant, owner };
+    // In boxes: the caller moves what runs here, and each operation is some kilobytes.
     let mut reply = match call {
-        Call::SendMessage(request) => Reply::Sent(send::send(&scope, request).await?),
-        Call::SendStreamingMessage(request) => Reply::Stream(send::stream(&scope, request).await?),
-        Call::GetTask(request) => Reply::Task(get::get(&scope, request).await?),
-        Call::ListTasks(request) => Reply::Tasks(list::list(&scope, request).await?),
-        Call::CancelTask(request) => Reply::Task(cancel::cancel(&scope, request).await?),
-        Call::SubscribeToTask(request) => Reply::Stream(subscribe::subscribe(&scope, request).await?),
-        Call::CreatePushConfig(request) => Reply::PushConfig(push::create(&scope, request).await?),
-        Call::GetPushConfig(request) => Reply::PushConfig(push::get(&scope, request).await?),
-        Call::FirstPushConfig(request) => Reply::PushConfig(push::first(&scope, request).await?),
-        Call::ListPushConfigs(request) => Reply::PushConfigs(push::list(&scope, request).await?),
+        Call::SendMessage(request) => Reply::Sent(Box::pin(send::send(&scope, request)).await?),
+        Call::SendStreamingMessage(request) => {
+            Reply::Stream(Box::new(Box::pin(send::stream(&scope, request)).await?))
+        }
+        Call::GetTask(request) => Reply::Task(Box::pin(get::get(&scope, request)).await?),
+        Call::ListTasks(request) => Reply::Tasks(Box::pin(list::list(&scope, request)).await?),
+        Call::CancelTask(request) => Reply::Task(Box::pin(cancel::cancel(&scope, request)).await?),
+        Call::SubscribeToTask(request) => {
+            Reply::Stream(Box::new(Box::pin(subscribe::subscribe(&scope, request)).await?))
+        }
+        Call::CreatePushConfig(request) => Reply::PushConfig(Box::pin(push::create(&scope, request)).await?),
+        Call::GetPushConfig(request) => Reply::PushConfig(Box::pin(push::get(&scope, request)).await?),
+        Call::FirstPushConfig(request) => Reply::PushConfig(Box::pin(push::first(&scope, request)).await?),
+        Call::ListPushConfigs(request) => Reply::PushConfigs(Box::pin(push::list(&scope, request)).await?),
         Call::DeletePushConfig(request) => {
-            push::delete(&scope, request).await?;
+            Box::pin(push::delete(&scope, request)).await?;
             Reply::Deleted
         }
-        Call::GetExtendedAgentCard(_) => Reply::Card(extended::card(&scope)?),
+        Call::GetExtendedAgentCard(_) => Reply::Card(Box::new(extended::card(&scope)?)),
     };
     reply.outline(&Outline { edge, tenant: &tenant });
     Ok((reply, caller.activated(extensions)))

@@ -144,7 +144,7 @@ fn check_content(headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 /// Sends a stream to one reader; a fault in the middle is the last event.
-fn streamed(dialect: Dialect, stream: Stream) -> Response<Body> {
+fn streamed(dialect: Dialect, stream: Box<Stream>) -> Response<Body> {
     let keep_alive = stream.edge().keep_alive();
     let frames = stream::unfold(stream, move |mut stream| async move {
         let event = stream.next().await?;

@@ -67,7 +67,6 @@ impl Bound {
     }
 
     /// What it will answer, for whoever inspects it before it is open.
-    #[must_use]
     pub fn router(&self) -> Router {
         self.router.clone()
     }

@@ -40,8 +40,8 @@ pub(crate) enum Reply {
     PushConfigs(ListTaskPushNotificationConfigsResponse),
     /// A push configuration is gone.
     Deleted,
-    Card(AgentCard),
-    Stream(Stream),
+    Card(Box<AgentCard>),
+    Stream(Box<Stream>),
 }
 
 // === impl Call ===
@@ -229,7 +229,7 @@ impl Reply {
             Reply::Tasks(tasks) => json::encode(tasks, out),
             Reply::PushConfig(config) => json::encode(config, out),
             Reply::PushConfigs(configs) => json::encode(configs, out),
-            Reply::Card(card) => json::encode(card, out),
+            Reply::Card(card) => json::encode(&**card, out),
             Reply::Deleted => {
                 out.extend_from_slice(b"{}");
                 Ok(())

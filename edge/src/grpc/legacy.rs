@@ -18,7 +18,7 @@ use weft_v03::wire::{Downgrade, TryUpgrade, Upgrade};
 
 use super::run::{Answers, Runner};
 use super::take;
-use crate::a2a::{Call, Operation};
+use crate::a2a::{Call, Operation, Reply};
 use crate::caller::Version;
 use crate::edge::Edge;
 use crate::v03::{self, writes_files_as_text};
@@ -147,6 +147,10 @@ impl A2aService for Service {
         let call = |request: DeleteTaskPushNotificationConfigRequest| {
             request.try_upgrade().map(Call::DeletePushConfig)
         };
-        self.0.call(Operation::DeletePushConfig, request, call, take::deleted).await
+        self.0
+            .call(Operation::DeletePushConfig, request, call, |reply| {
+                matches!(reply, Reply::Deleted).then_some(())
+            })
+            .await
     }
 }

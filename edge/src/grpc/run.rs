@@ -85,7 +85,7 @@ impl Runner {
 
 /// The events of a stream, until it ends or the caller's time is over.
 fn answers<R: Send + 'static>(
-    stream: Stream,
+    stream: Box<Stream>,
     until: Option<tokio::time::Instant>,
     event: fn(StreamResponse) -> R,
     worded: fn(Fault) -> Fault,

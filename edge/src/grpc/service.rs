@@ -13,7 +13,7 @@ use weft_proto::a2a::{
 
 use super::run::{Answers, Runner};
 use super::take;
-use crate::a2a::{Call, Operation};
+use crate::a2a::{Call, Operation, Reply};
 use crate::caller::Version;
 use crate::edge::Edge;
 
@@ -150,7 +150,7 @@ impl A2aService for Service {
                 Operation::DeletePushConfig,
                 request,
                 |request| Ok(Call::DeletePushConfig(request)),
-                take::deleted,
+                |reply| matches!(reply, Reply::Deleted).then_some(()),
             )
             .await
     }

@@ -44,11 +44,7 @@ pub(super) fn configs(reply: Reply) -> Option<ListTaskPushNotificationConfigsRes
 
 pub(super) fn card(reply: Reply) -> Option<AgentCard> {
     match reply {
-        Reply::Card(card) => Some(card),
+        Reply::Card(card) => Some(*card),
         _ => None,
     }
-}
-
-pub(super) fn deleted(reply: Reply) -> Option<()> {
-    matches!(reply, Reply::Deleted).then_some(())
 }

@@ -14,7 +14,7 @@ use crate::a2a::Stream;
 use crate::sse;
 
 /// Sends a stream to one reader, for whom every event has the id of its call.
-pub(super) fn answer(id: Id<'_>, dialect: Dialect, stream: Stream) -> Response<Body> {
+pub(super) fn answer(id: Id<'_>, dialect: Dialect, stream: Box<Stream>) -> Response<Body> {
     let keep_alive = stream.edge().keep_alive();
     let id: Box<str> = id.as_str().into();
     let frames = stream::unfold((stream, id), move |(mut stream, id)| async move {

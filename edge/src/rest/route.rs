@@ -23,7 +23,7 @@ pub(super) struct Route {
 }
 
 /// Why there is none.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
     /// Nothing lies under this path.
     Path,
