@@ -1,7 +1,7 @@
 // The frame around every page: the mesh's name, whether it is live, its fleet, and what moves focus and speaks.
 
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet } from "@tanstack/react-router";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { Fleet } from "../fleet/Fleet";
 import { catalogQuery } from "../fleet/queries";
 import { DraftProvider } from "../tasks/draft";
@@ -27,9 +27,12 @@ function Frame() {
   const link = useFeed();
   const mesh = useQuery(catalogQuery()).data?.mesh;
   useRouteFocus();
+  // A bare fragment is resolved against the page's base, and following it would leave the page that is shown.
+  useLocation();
+  const main = `${window.location.pathname}${window.location.search}#main`;
   return (
     <div className={styles.shell}>
-      <a className={styles.skip} href="#main">
+      <a className={styles.skip} href={main}>
         Skip to the tasks
       </a>
       <header className={styles.bar}>

@@ -206,7 +206,7 @@ func pushes(ctx context.Context, m *mesh) error {
 	if err != nil {
 		return err
 	}
-	config := a2a.PushConfig{ID: "first", URL: "https://example.com/hook", Token: "t"}
+	config := a2a.PushConfig{ID: "first", URL: "https://webhook.invalid/hook", Token: "t"}
 	_, err = m.client.CreateTaskPushConfig(ctx, &a2a.CreateTaskPushConfigRequest{TaskID: task.ID, Config: config})
 	if err != nil {
 		return fmt.Errorf("create: %w", err)

@@ -30,7 +30,7 @@ import { Webhook } from './webhook.js';
 
 const BINDINGS = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
 const TENANT = 'scenario';
-const ELSEWHERE = 'https://example.com/hook';
+const ELSEWHERE = 'https://webhook.invalid/hook';
 
 function isState(task, expected) {
   assert.equal(stateName(task), `TASK_STATE_${expected}`);

@@ -126,7 +126,7 @@ check('push configurations are kept, found, listed and removed', async (mesh) =>
   const { client } = mesh;
   const { id: taskId } = await mesh.startSlow();
   const one = { tenant: '', taskId, id: 'p-1' };
-  const config = { ...one, url: 'https://example.com/hook', token: 't', authentication: undefined };
+  const config = { ...one, url: 'https://webhook.invalid/hook', token: 't', authentication: undefined };
   const list = () => client.listTaskPushNotificationConfig({ tenant: '', taskId, pageSize: 0, pageToken: '' });
   for (const kept of [
     await client.createTaskPushNotificationConfig(config),

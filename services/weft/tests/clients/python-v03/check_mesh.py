@@ -241,7 +241,7 @@ async def _(mesh):
 @checks.check('push configurations are kept, or refused as not supported')
 async def _(mesh):
     task = await mesh.start_slow()
-    inner = PushNotificationConfig(id='p-1', url='https://example.com/hook', token='t')
+    inner = PushNotificationConfig(id='p-1', url='https://webhook.invalid/hook', token='t')
     config = TaskPushNotificationConfig(task_id=task.id, push_notification_config=inner)
     if mesh.card.capabilities.push_notifications:
         for kept in (

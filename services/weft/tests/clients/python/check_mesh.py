@@ -55,7 +55,7 @@ ASK = 'ask'
 FAIL = 'fail'
 FLEET_SKILLS = ['sector.movement', 'customer.reach']
 TENANT = 'scenario'
-ELSEWHERE = 'https://example.com/hook'
+ELSEWHERE = 'https://webhook.invalid/hook'
 BINDINGS = ['JSONRPC', 'HTTP+JSON', 'GRPC']
 
 COMPLETED = TaskState.TASK_STATE_COMPLETED

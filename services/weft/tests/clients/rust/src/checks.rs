@@ -143,7 +143,7 @@ async fn separates(mesh: &Mesh) -> Result<(), Reason> {
 async fn pushes(mesh: &Mesh) -> Result<(), Reason> {
     let task_id = mesh.start_slow().await?.id;
     let config = TaskPushNotificationConfig {
-        url: "https://example.com/hook".to_owned(),
+        url: "https://webhook.invalid/hook".to_owned(),
         id: Some("first".to_owned()),
         task_id: task_id.clone(),
         token: Some("t".to_owned()),

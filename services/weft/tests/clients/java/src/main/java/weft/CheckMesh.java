@@ -99,7 +99,7 @@ public final class CheckMesh {
 
     private static void pushes(Mesh mesh) throws Exception {
         var id = mesh.stream("slow").nextTask().getId();
-        var config = new PushNotificationConfig.Builder().id("first").url("https://example.com/hook").build();
+        var config = new PushNotificationConfig.Builder().id("first").url("https://webhook.invalid/hook").build();
         mesh.unary.setTaskPushNotificationConfiguration(new TaskPushNotificationConfig(id, config));
         var one = new GetTaskPushNotificationConfigParams(id, "first");
         var kept = mesh.unary.getTaskPushNotificationConfiguration(one).pushNotificationConfig();
