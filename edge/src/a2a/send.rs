@@ -65,6 +65,7 @@ async fn submit(scope: &Scope<'_>, request: SendMessageRequest, follow: Follow) 
         follow: follow.into(),
         wait_ms,
         hold,
+        quota: None,
     };
     let within = edge.upstream_time() + Duration::from_millis(u64::from(wait_ms));
     let stream = bounded(within, edge.tasks().submit(asked)).await?;

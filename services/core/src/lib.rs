@@ -13,6 +13,7 @@
 //! | [`media`] | media types and when two of them meet |
 //! | [`message`] | what a message must be before it is written down |
 //! | [`owner`] | to whom a task belongs |
+//! | [`scope`] | what a principal may do |
 //! | [`route`] | which capability a message goes to |
 //! | [`tenant`] | nodes as agents of their own |
 //! | [`webhook`] | what a webhook must be before it is kept |
@@ -29,6 +30,7 @@ pub mod media;
 pub mod message;
 pub mod owner;
 pub mod route;
+pub mod scope;
 pub mod task;
 pub mod tenant;
 mod value;

@@ -317,6 +317,7 @@ impl Lease {
             task_id: self.turn.task_id.clone(),
             lease: self.turn.lease,
             progress: std::mem::take(&mut self.waiting),
+            session: String::new(),
         };
         self.waiting_bytes = 0;
         self.signals.room.notify_one();

@@ -35,6 +35,7 @@ impl<S: Store> Ledger<S> {
             traceparent: turn.traceparent.clone(),
             tracestate: turn.tracestate.clone(),
             accepted_output_modes: turn.accepted_output_modes.clone(),
+            session: String::new(),
         }))
     }
 
