@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 use weft_proto::wkt::Timestamp;
 
 use crate::Metrics;
+use crate::outbound::Outbound;
 
 /// What a service may ask of the world. Cheap to clone.
 #[derive(Clone)]
@@ -17,6 +18,7 @@ pub struct Env {
     world: Arc<World>,
     tracker: TaskTracker,
     stop: CancellationToken,
+    outbound: Outbound,
 }
 
 struct World {
@@ -57,14 +59,30 @@ impl Env {
 
     fn with(clock: Clock, entropy: Entropy) -> Env {
         let world = World { clock, entropy, metrics: Metrics::default() };
-        Env { world: Arc::new(world), tracker: TaskTracker::new(), stop: CancellationToken::new() }
+        Env {
+            world: Arc::new(world),
+            tracker: TaskTracker::new(),
+            stop: CancellationToken::new(),
+            outbound: Outbound::default(),
+        }
+    }
+
+    /// The same world, in which other machines are called in this way.
+    #[must_use]
+    pub fn reaching(self, outbound: Outbound) -> Env {
+        Env { outbound, ..self }
     }
 
     /// The same world with spawned work and a stop of its own, for one role: roles stop one after the other, callers
     /// before callees. The outer stop stops it too.
     #[must_use]
     pub fn scope(&self) -> Env {
-        Env { world: self.world.clone(), tracker: TaskTracker::new(), stop: self.stop.child_token() }
+        Env {
+            world: self.world.clone(),
+            tracker: TaskTracker::new(),
+            stop: self.stop.child_token(),
+            outbound: self.outbound.clone(),
+        }
     }
 
     /// Nanoseconds since the Unix epoch.
@@ -135,6 +153,11 @@ impl Env {
     /// Cancelled when the mesh is to stop: long loops and streams end on it.
     pub fn stop(&self) -> &CancellationToken {
         &self.stop
+    }
+
+    /// How other machines are called.
+    pub fn outbound(&self) -> &Outbound {
+        &self.outbound
     }
 
     /// Where services count.

@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`mod@env`] | clock, ids, task tracker and shutdown of one mesh; nothing is global |
+//! | [`mod@outbound`] | how other machines are called: authorities, proxy, and what is said when it fails |
 //! | [`peer`] | another service, reached in process or over the network: the caller cannot tell |
 //! | [`serve`] | one role on a port: limits, keep-alive, health, drain |
 //! | [`mod@settings`] | settings declared once, for file, environment, flag and help |
@@ -14,6 +15,7 @@
 
 pub mod env;
 pub mod metrics;
+pub mod outbound;
 pub mod peer;
 pub mod serve;
 pub mod settings;
@@ -24,4 +26,5 @@ pub mod trace;
 
 pub use env::Env;
 pub use metrics::Metrics;
+pub use outbound::Outbound;
 pub use peer::Peer;

@@ -1,26 +1,39 @@
-//! TLS for clients of the outside: the machine's own certificate authorities.
+//! TLS for clients of the outside.
 
 use std::sync::Arc;
 
 use rustls::ClientConfig;
-use rustls_platform_verifier::BuilderVerifierExt;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls_platform_verifier::Verifier;
 
-/// A configuration to be handed to a client, so that nothing has to be installed for the whole process. `whom` names,
-/// for the log, what cannot be reached on a machine without certificate authorities; plain HTTP still can.
+/// A configuration to be handed to a client, so that nothing has to be installed for the whole process. It trusts the
+/// machine's certificate authorities and `roots`; `identity` is what it shows of itself. `whom` names, for the log, what
+/// cannot be reached on a machine without any authority; plain HTTP still can.
 ///
 /// # Errors
-/// When TLS cannot be set up at all.
-pub fn client(whom: &str) -> Result<ClientConfig, String> {
+/// When TLS cannot be set up at all, or a root or the identity cannot be used.
+pub fn client(
+    whom: &str,
+    roots: &[CertificateDer<'static>],
+    identity: Option<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)>,
+) -> Result<ClientConfig, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let versions = ClientConfig::builder_with_provider(provider)
+    let versions = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| format!("cannot set up TLS: {error}"))?;
-    let mut config = match versions.clone().with_platform_verifier() {
-        Ok(verified) => verified.with_no_client_auth(),
-        Err(error) => {
+    let trusting = match Verifier::new_with_extra_roots(roots.iter().cloned(), provider) {
+        Ok(verifier) => versions.dangerous().with_custom_certificate_verifier(Arc::new(verifier)),
+        Err(error) if roots.is_empty() => {
             tracing::warn!(%error, "no certificate authorities here: {whom} behind https cannot be reached");
-            versions.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
+            versions.with_root_certificates(rustls::RootCertStore::empty())
         }
+        Err(error) => return Err(format!("a certificate authority cannot be used: {error}")),
+    };
+    let mut config = match identity {
+        Some((chain, key)) => trusting
+            .with_client_auth_cert(chain, key)
+            .map_err(|error| format!("the client certificate and its key cannot be used: {error}"))?,
+        None => trusting.with_no_client_auth(),
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
@@ -30,6 +43,7 @@ pub fn client(whom: &str) -> Result<ClientConfig, String> {
 mod tests {
     #[test]
     fn a_client_offers_both_protocols() {
-        assert_eq!(super::client("peers").unwrap().alpn_protocols, [b"h2".to_vec(), b"http/1.1".to_vec()]);
+        let config = super::client("peers", &[], None).unwrap();
+        assert_eq!(config.alpn_protocols, [b"h2".to_vec(), b"http/1.1".to_vec()]);
     }
 }

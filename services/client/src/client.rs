@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use weft_chassis::Outbound;
 use weft_seal::card::Pins;
 
 use crate::agent::Agent;
@@ -26,6 +27,8 @@ pub struct Options {
     pub origins: Origins,
     /// Whose signatures of cards count; by default nobody's.
     pub pins: Pins,
+    /// Whose certificates are believed, what is shown of ourselves, and the proxy.
+    pub outbound: Outbound,
 }
 
 /// Finds agents. A clone shares connections and cards.
@@ -51,9 +54,9 @@ impl Client {
     /// # Errors
     /// When TLS cannot be set up.
     pub fn new(options: Options) -> Result<Client, Error> {
-        let http = Http::new(options.limits.connect)?;
+        let http = Http::new(&options.outbound, options.limits.connect)?;
         let cards = Cards::new(options.limits.cards_max);
-        let Options { limits, credentials, origins, pins } = options;
+        let Options { limits, credentials, origins, pins, outbound: _ } = options;
         Ok(Client {
             shared: Arc::new(Shared { http, limits, credentials, cards, pins, sets: Sets::new() }),
             origins,

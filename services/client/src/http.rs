@@ -1,13 +1,11 @@
-//! The one HTTP stack under every binding: no redirects to elsewhere, no proxies, bounds on everything.
+//! The one HTTP stack under every binding: no redirects to elsewhere, bounds on everything.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Method, Request, StatusCode, header};
-use reqwest::redirect;
-use rustls::ClientConfig;
-use rustls_platform_verifier::BuilderVerifierExt;
+use weft_chassis::Outbound;
+use weft_chassis::outbound::chain;
 
 use crate::credentials::origin;
 use crate::error::Why;
@@ -39,30 +37,25 @@ pub(crate) struct Outgoing {
 }
 
 impl Http {
-    pub(crate) fn new(connect: Duration) -> Result<Http, Why> {
-        let tls = tls()?;
-        let builder = || {
-            reqwest::Client::builder()
-                .redirect(redirect::Policy::none())
-                .no_proxy()
-                .referer(false)
+    pub(crate) fn new(outbound: &Outbound, connect: Duration) -> Result<Http, Why> {
+        let builder = || -> Result<reqwest::ClientBuilder, Why> {
+            let builder = outbound.client("agents").map_err(Why::Unusable)?;
+            Ok(builder
                 .connect_timeout(connect)
                 .tcp_nodelay(true)
                 .tcp_keepalive(Duration::from_secs(15))
                 .pool_idle_timeout(Duration::from_secs(30))
-                .pool_max_idle_per_host(IDLE_PER_HOST_MAX)
-                .user_agent(concat!("weft/", env!("CARGO_PKG_VERSION")))
-                .tls_backend_preconfigured(tls.clone())
+                .pool_max_idle_per_host(IDLE_PER_HOST_MAX))
         };
         // A channel that fell silent is found out; without this a partition is never noticed.
-        let two = builder()
+        let two = builder()?
             .http2_prior_knowledge()
             .http2_keep_alive_interval(Duration::from_secs(20))
             .http2_keep_alive_timeout(Duration::from_secs(10))
             .http2_keep_alive_while_idle(true);
         let unusable =
             |error: HttpError| Why::Unusable(format!("cannot make an HTTP client: {}", chain(&error)));
-        Ok(Http { any: builder().build().map_err(unusable)?, two: two.build().map_err(unusable)? })
+        Ok(Http { any: builder()?.build().map_err(unusable)?, two: two.build().map_err(unusable)? })
     }
 
     /// Makes one exchange over HTTP/2, the trailers kept; for gRPC.
@@ -148,34 +141,4 @@ pub(crate) fn why(error: &HttpError) -> Why {
     } else {
         Why::Broken(chain(error))
     }
-}
-
-/// An error with its causes, each once.
-fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut texts = vec![error.to_string()];
-    let mut next = error.source();
-    while let Some(cause) = next {
-        texts.push(cause.to_string());
-        next = cause.source();
-    }
-    texts.dedup();
-    texts.join(": ")
-}
-
-/// Handed to the client, so that nothing has to be installed for the whole process.
-fn tls() -> Result<ClientConfig, Why> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let versions = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| Why::Unusable(format!("cannot set up TLS: {error}")))?;
-    let mut config = match versions.clone().with_platform_verifier() {
-        Ok(verified) => verified.with_no_client_auth(),
-        Err(error) => {
-            // A machine without certificate authorities can still reach agents over plain HTTP.
-            tracing::warn!(%error, "no certificate authorities here: agents behind https cannot be reached");
-            versions.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
-        }
-    };
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(config)
 }

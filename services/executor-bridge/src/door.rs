@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
-use weft_chassis::{Peer, trace};
+use weft_chassis::{Outbound, Peer, trace};
 use weft_proto::json;
 use weft_proto::weft::signer_client::SignerClient;
 use weft_proto::weft::{About, Header, InvokeRequest, SignRequest};
@@ -79,6 +79,7 @@ impl Door {
         settings: &Settings,
         signer: Peer,
         hosted: impl Into<Hosted>,
+        outbound: &Outbound,
         metrics: Metrics,
     ) -> Result<Door, String> {
         let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
@@ -92,7 +93,7 @@ impl Door {
             caller: settings.worker.clone(),
             signer: SignerClient::new(signer),
             hosted: hosted.into(),
-            client: http_client::client(Duration::from_millis(settings.connect_ms))?,
+            client: http_client::client(outbound, Duration::from_millis(settings.connect_ms))?,
             metrics,
         })
     }

@@ -112,7 +112,7 @@ pub fn start(
     let metrics = metrics::Metrics::new(env.metrics());
     let (current, directory) = watch::channel(None);
     let bridge = Arc::new(Bridge {
-        door: door::Door::new(&settings, upstreams.signer, hosted, metrics.clone())?,
+        door: door::Door::new(&settings, upstreams.signer, hosted, env.outbound(), metrics.clone())?,
         appender: append::Appender::new(&settings),
         tasks: TasksClient::new(upstreams.tasks).max_decoding_message_size(MESSAGE_BYTES_MAX),
         catalog: CatalogClient::new(upstreams.catalog.clone()),

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use weft_chassis::Env;
+use weft_chassis::{Env, Outbound};
 use weft_core::manifest::{Manifest, Problem, Problems, Rule, Tool};
 use weft_proto::weft::{About, InvokeEvent, InvokeRequest, InvokeResult, invoke_event};
 use weft_seal::{Nonces, Trust, Verifier, Window};
@@ -67,7 +67,7 @@ impl Host {
         // earlier life to play it again, so the seals of the starting second need not be refused.
         let started = unix_seconds(env) - i64::from(manifest.node.address.is_empty());
         let nonces = Arc::new(Nonces::new(Window::default(), bound(settings.nonces_max), started));
-        let live = Live::open(manifest, &place).await?;
+        let live = Live::open(manifest, &place, env.outbound()).await?;
         let verifier = RwLock::new(Arc::new(Verifier::new(&id, trust, nonces.clone())));
         let shared = Shared {
             id,
@@ -101,7 +101,7 @@ impl Host {
             let value = format!("\"{}\"", manifest.node.id);
             return Err(Problems(vec![Problem::new(&manifest.file, "node.id", value, remedy)]));
         }
-        let live = Arc::new(Live::open(manifest, &self.shared.place).await?);
+        let live = Arc::new(Live::open(manifest, &self.shared.place, self.shared.env.outbound()).await?);
         *self.shared.live.write().unwrap_or_else(PoisonError::into_inner) = live;
         Ok(())
     }
@@ -192,15 +192,16 @@ impl Host {
 // === impl Live ===
 
 impl Live {
-    async fn open(manifest: Manifest, place: &Place) -> Result<Live, Problems> {
-        let place = place.clone();
+    async fn open(manifest: Manifest, place: &Place, outbound: &Outbound) -> Result<Live, Problems> {
+        let (place, outbound) = (place.clone(), outbound.clone());
         // Files are read and databases built.
-        let opened = tokio::task::spawn_blocking(move || Live::open_blocking(manifest, &place)).await;
+        let opened =
+            tokio::task::spawn_blocking(move || Live::open_blocking(manifest, &place, &outbound)).await;
         opened.unwrap_or_else(|_| Err(Problems(vec![Problem::new("", "", "", "opening the sources failed")])))
     }
 
-    fn open_blocking(manifest: Manifest, place: &Place) -> Result<Live, Problems> {
-        let mut opener = Opener::new(place, &manifest.node.id);
+    fn open_blocking(manifest: Manifest, place: &Place, outbound: &Outbound) -> Result<Live, Problems> {
+        let mut opener = Opener::new(place, &manifest.node.id, outbound);
         let (mut tools, mut problems) = (BTreeMap::new(), Vec::new());
         for tool in &manifest.tools {
             match opener.open(tool) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Semaphore;
+use weft_chassis::Outbound;
 use weft_core::manifest::source::{NetworkTable, Text};
 use weft_core::manifest::{Source, Tool};
 use weft_proto::weft::InvokeResult;
@@ -56,6 +57,7 @@ pub(crate) enum Opened {
 /// Opens the sources of one manifest; databases that several tools use are built once.
 pub(crate) struct Opener<'a> {
     place: &'a Place,
+    outbound: &'a Outbound,
     databases: sqlite::Databases,
 }
 
@@ -63,8 +65,8 @@ pub(crate) struct Opener<'a> {
 
 impl<'a> Opener<'a> {
     /// `node` names the folder for what is built.
-    pub(crate) fn new(place: &'a Place, node: &str) -> Opener<'a> {
-        Opener { place, databases: sqlite::Databases::new(place.data_dir.join(node)) }
+    pub(crate) fn new(place: &'a Place, node: &str, outbound: &'a Outbound) -> Opener<'a> {
+        Opener { place, outbound, databases: sqlite::Databases::new(place.data_dir.join(node)) }
     }
 
     /// Opens a tool's source; nothing for a scenario. Blocks.
@@ -83,15 +85,16 @@ impl<'a> Opener<'a> {
                 let database = self.databases.open(base, database)?;
                 Opened::Sqlite(sqlite::Query::open(database, query, tool)?)
             }
-            Source::HttpJson { url, pointer } => {
-                Opened::HttpJson { fetch: Fetch::open(url, "application/json")?, pointer: pointer.clone() }
-            }
+            Source::HttpJson { url, pointer } => Opened::HttpJson {
+                fetch: Fetch::open(url, "application/json", self.outbound)?,
+                pointer: pointer.clone(),
+            },
             Source::Prometheus { text, metrics } => match text {
                 Text::File(name) => {
                     Opened::PrometheusFile { file: File::open(base, "file", name)?, metrics: metrics.clone() }
                 }
                 Text::At(url) => Opened::PrometheusAt {
-                    fetch: Fetch::open(url, prometheus::ACCEPT)?,
+                    fetch: Fetch::open(url, prometheus::ACCEPT, self.outbound)?,
                     metrics: metrics.clone(),
                 },
             },

@@ -89,7 +89,7 @@ pub async fn serve<S: Store>(
     env: &Env,
     meter: Meter,
 ) -> Result<(Routes, Handle<S>), OpenError> {
-    let outbox = Outbox::new(settings, outside).map_err(OpenError)?;
+    let outbox = Outbox::new(settings, outside, env.outbound()).map_err(OpenError)?;
     let ledger = Ledger::new(store, settings.clone(), env.clone(), meter, outbox);
     ledger.recover().await.map_err(|fault| OpenError(fault.message))?;
     in_background(env, ledger.clone(), |ledger| async move { ledger.watch_leases().await });

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
-use weft_chassis::{Env, Peer, peer, serve};
+use weft_chassis::{Env, Outbound, Peer, peer, serve};
 
 use crate::roles::Role;
 use crate::settings::{Listen, Peers, Settings};
@@ -85,7 +85,8 @@ impl Mesh {
     /// # Errors
     /// Says which part could not start and why. What had started is stopped again.
     pub async fn start(plan: Plan, env: Env) -> Result<Mesh, String> {
-        let mut composer = Composer::new(plan, env);
+        let outbound = Outbound::open(&plan.settings.outbound)?;
+        let mut composer = Composer::new(plan, env.reaching(outbound));
         let started = composer.start().await;
         match started {
             Ok(()) => Ok(composer.mesh),

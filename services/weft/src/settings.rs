@@ -73,6 +73,8 @@ pub struct Settings {
     pub node: weft_node::Settings,
     /// `[journal]`
     pub journal: weft_journal::Settings,
+    /// `[outbound]`
+    pub outbound: weft_chassis::outbound::Settings,
     /// `[telemetry]`
     pub telemetry: weft_chassis::telemetry::Settings,
 }
@@ -89,6 +91,7 @@ pub fn layers() -> Layers {
         (weft_executor_bridge::Settings::DOCS, defaults::<weft_executor_bridge::Settings>()),
         (weft_node::Settings::DOCS, defaults::<weft_node::Settings>()),
         (weft_journal::Settings::DOCS, defaults::<weft_journal::Settings>()),
+        (weft_chassis::outbound::Settings::DOCS, defaults::<weft_chassis::outbound::Settings>()),
         (weft_chassis::telemetry::Settings::DOCS, defaults::<weft_chassis::telemetry::Settings>()),
         (Listen::DOCS, defaults::<Listen>()),
         (Peers::DOCS, defaults::<Peers>()),
@@ -112,6 +115,7 @@ impl Settings {
             bridge: layers.section("bridge")?,
             node: layers.section("node")?,
             journal: layers.section("journal")?,
+            outbound: layers.section("outbound")?,
             telemetry: layers.section("telemetry")?,
         })
     }

@@ -3,10 +3,11 @@
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, StatusCode};
+use weft_chassis::outbound::causes;
 use weft_proto::json::{self, JsonFault};
 use weft_proto::weft::InvokeResult;
 
-use super::{EVENT_STREAM, hosted, http_client};
+use super::{EVENT_STREAM, hosted};
 use crate::failure::Failure;
 
 /// Most bytes of a refusal that are read.
@@ -64,7 +65,7 @@ impl Reply {
     pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
         let chunk = match &mut self.body {
             Body::Near(body) => hosted::chunk(body).await,
-            Body::Far(response) => response.chunk().await.map_err(|error| http_client::chain(&error)),
+            Body::Far(response) => response.chunk().await.map_err(|error| causes(&error)),
         };
         chunk.map_err(Failure::Broken)
     }

@@ -20,7 +20,7 @@ fn settings() -> Settings {
 
 fn door(settings: &Settings, hosted: HashMap<String, Peer>) -> Door {
     let metrics = Metrics::new(&weft_chassis::Metrics::default());
-    Door::new(settings, FakeSigner::default().peer(), hosted, metrics).unwrap()
+    Door::new(settings, FakeSigner::default().peer(), hosted, &Outbound::default(), metrics).unwrap()
 }
 
 fn place(address: &str) -> Arc<Place> {

@@ -1,13 +1,12 @@
-//! One bounded GET: no redirects, no proxy, no cookies, and no private address unless the manifest allows it.
+//! One bounded GET: no redirects, no cookies, and no private address unless the manifest allows it.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::ACCEPT;
-use rustls::ClientConfig;
-use rustls_platform_verifier::BuilderVerifierExt;
+use weft_chassis::Outbound;
+use weft_chassis::outbound::chain;
 use weft_core::address::is_public;
 use weft_core::manifest::source::Url;
 
@@ -27,7 +26,7 @@ pub(crate) struct Fetch {
 
 impl Fetch {
     /// Judges the address as far as it can be without asking a name server; connects to nothing yet.
-    pub(crate) fn open(url: &Url, accept: &'static str) -> Result<Fetch, Misfit> {
+    pub(crate) fn open(url: &Url, accept: &'static str, outbound: &Outbound) -> Result<Fetch, Misfit> {
         let misfit = |remedy: String| Misfit { key: "url", value: format!("\"{}\"", url.text), remedy };
         let parsed = reqwest::Url::parse(&url.text).map_err(|error| misfit(format!("not a URL: {error}")))?;
         // A literal address is never resolved, so the resolver below would not see it.
@@ -35,16 +34,13 @@ impl Fetch {
         if !url.private && host.parse::<IpAddr>().is_ok_and(|ip| !is_public(ip)) {
             return Err(misfit("a private address: say private = true when this is meant".to_owned()));
         }
-        let mut builder = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
+        let builder =
+            if url.private { outbound.client("sources") } else { outbound.guarded("sources", PublicOnly) };
+        let builder = builder
+            .map_err(misfit)?
             .connect_timeout(CONNECT)
             .pool_max_idle_per_host(1)
-            .user_agent(concat!("weft-node/", env!("CARGO_PKG_VERSION")))
-            .tls_backend_preconfigured(tls().map_err(misfit)?);
-        if !url.private {
-            builder = builder.dns_resolver(PublicOnly);
-        }
+            .user_agent(concat!("weft-node/", env!("CARGO_PKG_VERSION")));
         let client = builder.build().map_err(|error| misfit(format!("cannot be fetched: {error}")))?;
         Ok(Fetch { client, url: parsed, accept })
     }
@@ -75,22 +71,6 @@ impl Fetch {
     }
 }
 
-/// Handed to the client, so that nothing has to be installed for the whole process.
-fn tls() -> Result<ClientConfig, String> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let versions = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| format!("TLS cannot be set up: {error}"))?;
-    Ok(match versions.clone().with_platform_verifier() {
-        Ok(verified) => verified.with_no_client_auth(),
-        Err(error) => {
-            // A machine without certificate authorities can still read sources over plain HTTP.
-            tracing::warn!(%error, "no certificate authorities here: sources behind https cannot be read");
-            versions.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
-        }
-    })
-}
-
 /// Resolves names to public addresses only; the address that is connected to is the one that was judged.
 #[derive(Debug)]
 struct PublicOnly;
@@ -107,15 +87,4 @@ impl Resolve for PublicOnly {
             Ok(addresses)
         })
     }
-}
-
-/// An error with its causes, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text = format!("{text}: {cause}");
-        next = cause.source();
-    }
-    text
 }

@@ -8,6 +8,9 @@ use std::time::Duration;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, StatusCode, Url};
 
+use weft_chassis::Outbound;
+use weft_chassis::outbound::chain;
+
 use super::guard::Guard;
 use super::retry::retry_after;
 use crate::Settings;
@@ -64,18 +67,14 @@ impl Outcome {
 impl Caller {
     /// # Errors
     /// When the client cannot be made.
-    pub(super) fn new(settings: &Settings, guard: Guard) -> Result<Caller, String> {
+    pub(super) fn new(settings: &Settings, guard: Guard, outbound: &Outbound) -> Result<Caller, String> {
         let timeout = Duration::from_millis(u64::from(settings.push_timeout_ms));
-        let client = Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .dns_resolver(guard.clone())
+        let client = outbound
+            .guarded("webhooks", guard.clone())?
             .connect_timeout(CONNECT)
             .timeout(timeout)
             .pool_max_idle_per_host(IDLE_MAX)
             .pool_idle_timeout(IDLE)
-            .user_agent(concat!("weft/", env!("CARGO_PKG_VERSION")))
-            .tls_backend_preconfigured(weft_chassis::tls::client("webhooks")?)
             .build()
             .map_err(|error| format!("cannot make the client of webhooks: {}", chain(&error)))?;
         Ok(Caller { client, guard, timeout })
@@ -148,17 +147,6 @@ fn secret(text: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(text).ok()?;
     value.set_sensitive(true);
     Some(value)
-}
-
-/// An error with its causes, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text = format!("{text}: {cause}");
-        next = cause.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use prost::Message as _;
 use tokio::sync::Notify;
-use weft_chassis::{Peer, peer, status};
+use weft_chassis::{Outbound, Peer, peer, status};
 use weft_core::Fault;
 use weft_core::address::Allowed;
 use weft_proto::weft::signer_client::SignerClient;
@@ -31,12 +31,12 @@ pub(crate) struct Outbox {
 impl Outbox {
     /// # Errors
     /// When a setting is wrong or the client cannot be made.
-    pub(crate) fn new(settings: &Settings, outside: Outside) -> Result<Outbox, String> {
+    pub(crate) fn new(settings: &Settings, outside: Outside, outbound: &Outbound) -> Result<Outbox, String> {
         let allowed = Allowed::parse(settings.push_allow.iter().map(String::as_str))
             .map_err(|error| format!("`tasks.push_allow`: {error}"))?;
         let guard = Guard::new(allowed, outside.names);
         Ok(Outbox {
-            caller: Caller::new(settings, guard.clone())?,
+            caller: Caller::new(settings, guard.clone(), outbound)?,
             guard,
             line: Line::new(settings.push_calls_max, settings.push_host_calls_max),
             signer: SignerClient::new(outside.signer)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use weft_chassis::settings::Layers;
-use weft_chassis::{Env, serve};
+use weft_chassis::{Env, Outbound, serve};
 use weft_node::{Host, Place};
 use weft_seal::PublicKey;
 
@@ -18,10 +18,11 @@ use crate::mesh::{keys_in, trusting};
 /// Hosts the node until a signal.
 pub(super) async fn node(layers: &Layers, args: NodeArgs) -> Result<(), Failure> {
     let settings = read(layers)?;
-    let env = Env::system();
+    let outbound = Outbound::open(&settings.outbound).map_err(Failure::Usage)?;
+    let env = Env::system().reaching(outbound);
     let mut manifest = weft_node::manifest(&args.manifest).map_err(|e| Failure::Usage(e.to_string()))?;
     let telemetry = init(&settings, &format!("node {}", manifest.node.id), None, &env)?;
-    let keys = mesh_keys(&args).await?;
+    let keys = mesh_keys(&args, env.outbound()).await?;
     let trust = trusting(&keys, &manifest.node).map_err(Failure::Usage)?;
     let (listener, address) = serve::bind(&args.listen).await.map_err(Failure::Usage)?;
     if manifest.node.address.is_empty() {
@@ -51,11 +52,11 @@ pub(super) async fn node(layers: &Layers, args: NodeArgs) -> Result<(), Failure>
     served.map_err(|e| Failure::Mesh(format!("the listener broke: {e}")))
 }
 
-async fn mesh_keys(args: &NodeArgs) -> Result<Vec<PublicKey>, Failure> {
+async fn mesh_keys(args: &NodeArgs, outbound: &Outbound) -> Result<Vec<PublicKey>, Failure> {
     let set = match &args.mesh_keys {
         Some(file) => std::fs::read_to_string(file)
             .map_err(|e| Failure::Usage(format!("--mesh-keys {}: cannot be read: {e}", file.display())))?,
-        None => document(&args.mesh, "/.well-known/jwks.json").await?,
+        None => document(&args.mesh, "/.well-known/jwks.json", outbound.clone()).await?,
     };
     keys_in(&set).map_err(Failure::Usage)
 }

@@ -1,6 +1,7 @@
 //! Whom the client commands speak to, and how.
 
 use clap::Args;
+use weft_chassis::Outbound;
 use weft_client::{Agent, Binding, Card, Client, Error, Options, Why};
 
 use super::Failure;
@@ -45,9 +46,9 @@ impl Remote {
 }
 
 /// A public document of the mesh at `base`.
-pub(super) async fn document(base: &str, path: &str) -> Result<String, Failure> {
+pub(super) async fn document(base: &str, path: &str, outbound: Outbound) -> Result<String, Failure> {
     let failed = |error: Error| failure(base, &error);
-    let client = Client::new(Options::default()).map_err(failed)?;
+    let client = Client::new(Options { outbound, ..Options::default() }).map_err(failed)?;
     let body = client.document(&format!("{}{path}", base.trim_end_matches('/'))).await.map_err(failed)?;
     String::from_utf8(body.to_vec()).map_err(|_| Failure::Refused(format!("{path} of {base} is not text")))
 }
