@@ -38,8 +38,24 @@ pub(crate) fn get_push_config(request: GetTaskPushNotificationConfigRequest) -> 
 }
 
 /// Whether a caller writes the base64 text of a file where the schema has its bytes, and reads it so: the official
-/// Python client of v0.3 does over gRPC and HTTP, and is known by its `User-Agent` alone.
+/// clients of v0.3 do, in Python over gRPC and HTTP, in Go over gRPC, and are known by their `User-Agent` alone.
 pub(crate) fn writes_files_as_text(headers: &HeaderMap) -> bool {
     let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
-    ["grpc-python", "python-httpx"].iter().any(|name| agent.starts_with(name))
+    ["grpc-python", "python-httpx", "grpc-go"].iter().any(|name| agent.starts_with(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_that_write_files_as_text_are_known_by_name() {
+        let known =
+            |agent: &str| writes_files_as_text(&HeaderMap::from_iter([(USER_AGENT, agent.parse().unwrap())]));
+        assert!(known("grpc-python/1.76.0 grpc-c/51.0.0") && known("python-httpx/0.28.1"));
+        assert!(known("grpc-go/1.73.0"));
+        assert!(
+            !known("tonic/0.14.9") && !known("curl/8 grpc-go") && !writes_files_as_text(&HeaderMap::new())
+        );
+    }
 }

@@ -135,7 +135,9 @@ fn answer<A: Answered>(
     read: fn(&str) -> Result<A, String>,
 ) -> Result<A, Why> {
     let kind = media_type(headers);
-    let reply = if may_be_json(&kind) { serde_json::from_slice::<Reply>(body).ok() } else { None };
+    // The official Go server of v0.3 calls its answers text/plain.
+    let readable = may_be_json(&kind) || kind == "text/plain";
+    let reply = if readable { serde_json::from_slice::<Reply>(body).ok() } else { None };
     match reply {
         Some(Reply { error: Some(error), .. }) => Err(fault::of_rpc(&error, headers)),
         Some(Reply { result: Some(result), .. }) if status.is_success() => {

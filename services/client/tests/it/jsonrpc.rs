@@ -123,6 +123,13 @@ async fn what_is_no_answer_is_no_success() {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_called_plain_text_is_read_all_the_same() {
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "result": task("WORKING") });
+    let fake = Fake::start(&V1, move |_, _| answer(200, "text/plain; charset=utf-8", body.to_string())).await;
+    assert!(fake.agent().await.get_task(named("t1"), &Call::default()).await.is_ok());
+}
+
+#[tokio::test]
 async fn a_redirect_is_followed_within_its_origin_and_never_beyond() {
     let elsewhere = Fake::raw(|_, _, _| result(&task("WORKING"))).await;
     let to = format!("{}/steal", elsewhere.url());
