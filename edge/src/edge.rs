@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::watch;
 use weft_chassis::{Env, Peer};
 use weft_core::card::Public;
 use weft_proto::weft::signer_client::SignerClient;
@@ -15,6 +16,7 @@ use crate::catalog::Catalog;
 use crate::guard::Guard;
 use crate::limits::Limits;
 use crate::metrics::Counters;
+use crate::tls::Authorities;
 use crate::{Settings, Upstreams};
 
 /// Why an edge does not start; names the setting and the remedy.
@@ -34,6 +36,7 @@ pub(crate) struct Edge {
     guard: Guard,
     warnings: Vec<String>,
     public_base: String,
+    client_authorities: Authorities,
 }
 
 // === impl Edge ===
@@ -78,6 +81,7 @@ impl Edge {
         Ok(Arc::new(Edge {
             warnings,
             public_base,
+            client_authorities: watch::channel(None).1,
             tasks: upstreams.tasks_client(),
             signer,
             catalog: Catalog::watch(upstreams.catalog_client(), publisher, env),
@@ -143,6 +147,11 @@ impl Edge {
         self.settings.base_path.trim_end_matches('/')
     }
 
+    /// Whose client certificates are taken.
+    pub(crate) fn client_authorities(&self) -> Authorities {
+        self.client_authorities.clone()
+    }
+
     pub(crate) fn upstream_time(&self) -> Duration {
         Duration::from_millis(u64::from(self.settings.upstream_ms))
     }
@@ -163,6 +172,12 @@ impl Edge {
 /// The address of the other end of the connection, put on each request by the listener. Forwarded headers do not count.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PeerAddr(pub(crate) SocketAddr);
+
+/// The certificate that the client has shown and proved to own (DER), checked against the authorities of the access
+/// policy; put on each request by the listener.
+#[derive(Debug, Clone)]
+#[cfg_attr(not(test), expect(dead_code, reason = "callers are not told apart by it yet"))]
+pub(crate) struct PeerCertificate(pub(crate) Arc<[u8]>);
 
 /// Who is on the other end; a request that came over no connection counts as local.
 pub(crate) fn peer_of(extensions: &http::Extensions) -> IpAddr {
@@ -193,7 +208,10 @@ fn public(settings: &Settings, bound: SocketAddr) -> Result<Public, Refused> {
         warnings
             .push("edge.public_url is not set: the agent card names the listener's own address".to_owned());
     }
-    Ok(Public { base: format!("http://{reached}{}", settings.base_path.trim_end_matches('/')), warnings })
+    Ok(Public {
+        base: format!("{}://{reached}{}", settings.scheme(), settings.base_path.trim_end_matches('/')),
+        warnings,
+    })
 }
 
 /// A path of plain segments, or nothing.

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`settings`](Settings) | what can be set |
 //! | [`router`], [`start`] | path to handler; the listener |
+//! | `tls` | certificates of the listeners and of clients |
 //! | `guard`, `cors`, `limits`, `body`, `unread` | who may come in, and how much |
 //! | `caller` | who calls, and the service parameters |
 //! | `a2a` | the operations, free of any binding |
@@ -42,6 +43,7 @@ mod router;
 mod serve;
 mod settings;
 mod sse;
+mod tls;
 mod unread;
 mod upstreams;
 mod v03;

@@ -1,26 +1,22 @@
-//! The listener: HTTP/1.1 and HTTP/2 without TLS on one port, bounded in connections and in patience.
+//! The listeners: HTTP/1.1 and HTTP/2 on one port, with TLS or without, bounded in connections and in patience.
+
+mod connection;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tower::Service;
 use weft_chassis::Env;
 
-use crate::edge::Refused;
-use crate::edge::{Edge, PeerAddr};
+use crate::edge::{Edge, Refused};
+use crate::tls::Tls;
 use crate::{Settings, Upstreams, router};
+use connection::Connections;
 
-/// Calls that one HTTP/2 connection may hold at once.
-const STREAMS_PER_CONNECTION_MAX: u32 = 256;
 /// A pause after a failed accept: out of file handles, most likely.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -34,6 +30,7 @@ pub struct Bound {
     router: Router,
     /// The gRPC services' own listener.
     grpc: Option<(TcpListener, Router)>,
+    tls: Option<Tls>,
     edge: Arc<Edge>,
 }
 
@@ -50,13 +47,14 @@ pub async fn bind(settings: Settings, upstreams: &Upstreams, env: &Env) -> Resul
     let grpc_address = apart.as_ref().map(|(_, address)| *address);
     let text = |refused: Refused| refused.to_string();
     let edge = Edge::over(settings, address, grpc_address, upstreams, env).map_err(text)?;
+    let tls = Tls::open(edge.settings(), edge.client_authorities(), env).await.map_err(text)?;
     edge.catalog().ready(CATALOG_WAIT).await;
     let router = router::routes(&edge).map_err(text)?;
     let grpc = match apart {
         Some((listener, _)) => Some((listener, router::grpc(&edge).map_err(text)?)),
         None => None,
     };
-    Ok(Bound { listener, address, router, grpc, edge })
+    Ok(Bound { listener, address, router, grpc, tls, edge })
 }
 
 impl Bound {
@@ -83,19 +81,20 @@ impl Bound {
     pub fn serve(self) {
         let env = self.edge.env().clone();
         if let Some((listener, router)) = self.grpc {
-            env.spawn(accept(listener, router, Arc::clone(&self.edge)));
+            env.spawn(accept(listener, router, self.tls.clone(), Arc::clone(&self.edge)));
         }
-        env.spawn(accept(self.listener, self.router, self.edge));
+        env.spawn(accept(self.listener, self.router, self.tls, self.edge));
     }
 }
 
-async fn accept(listener: TcpListener, service: Router, edge: Arc<Edge>) {
+async fn accept(listener: TcpListener, service: Router, tls: Option<Tls>, edge: Arc<Edge>) {
     let (settings, env) = (edge.settings(), edge.env());
     let connections =
         Arc::new(Semaphore::new(usize::try_from(settings.connections_max).unwrap_or(usize::MAX)));
     let drain = Duration::from_millis(u64::from(settings.drain_ms));
-    let http = protocol(Duration::from_millis(u64::from(settings.header_read_ms)));
+    let header_read = Duration::from_millis(u64::from(settings.header_read_ms));
     let closing = CancellationToken::new();
+    let shared = Connections::new(service, tls, settings.hsts_max_age_s, header_read, closing.clone());
     let drained = async {
         env.stop().cancelled().await;
         tokio::time::sleep(drain).await;
@@ -113,7 +112,8 @@ async fn accept(listener: TcpListener, service: Router, edge: Arc<Edge>) {
         };
         match accepted {
             Ok((stream, peer)) => {
-                let connection = connection(http.clone(), stream, peer, service.clone(), closing.clone());
+                // The handshake is the connection's own affair: nobody else waits for it.
+                let connection = shared.clone().serve(stream, peer);
                 env.spawn(async move {
                     connection.await;
                     drop(permit);
@@ -126,43 +126,4 @@ async fn accept(listener: TcpListener, service: Router, edge: Arc<Edge>) {
         }
     }
     closing.cancel();
-}
-
-fn protocol(header_read: Duration) -> auto::Builder<TokioExecutor> {
-    let mut http = auto::Builder::new(TokioExecutor::new());
-    http.http1().timer(TokioTimer::new()).header_read_timeout(header_read);
-    http.http2()
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(STREAMS_PER_CONNECTION_MAX)
-        .keep_alive_interval(Duration::from_secs(20))
-        .keep_alive_timeout(Duration::from_secs(10));
-    http
-}
-
-async fn connection(
-    http: auto::Builder<TokioExecutor>,
-    stream: TcpStream,
-    peer: SocketAddr,
-    service: Router,
-    closing: CancellationToken,
-) {
-    // Without it a small answer may wait 40 ms for an acknowledgement; failing costs only that.
-    let _ = stream.set_nodelay(true);
-    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
-        request.extensions_mut().insert(PeerAddr(peer));
-        let mut service = service.clone();
-        Service::call(&mut service, request)
-    });
-    let serving = http.serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(serving);
-    let ended = tokio::select! {
-        ended = serving.as_mut() => ended,
-        () = closing.cancelled() => {
-            serving.as_mut().graceful_shutdown();
-            serving.await
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(error, "a connection broke");
-    }
 }

@@ -11,6 +11,14 @@ weft_chassis::settings! {
         pub base_path: String = String::new();
         /// address of a listener of its own for gRPC, which the HTTP listener serves too; empty: none
         pub grpc: String = String::new();
+        /// PEM file of the listeners' certificate, with those above it; empty: plain HTTP
+        pub tls_cert: String = String::new();
+        /// PEM file of the key that belongs to it, not encrypted
+        pub tls_key: String = String::new();
+        /// how often both files are looked at, so that a renewed certificate needs no restart, in milliseconds
+        pub tls_poll_ms: u32 = 5_000, 50..=3_600_000;
+        /// how long browsers hold callers to TLS (Strict-Transport-Security), in seconds; 0: not at all
+        pub hsts_max_age_s: u32 = 31_536_000, 0..=63_072_000;
         /// serve streams and say so on the card
         pub streaming: bool = true;
         /// serve push notifications and say so on the card
@@ -61,5 +69,13 @@ weft_chassis::settings! {
         pub card_max_age_s: u32 = 60, 0..=86_400;
         /// how long the listener still answers after a stop, in milliseconds
         pub drain_ms: u32 = 1_000, 0..=600_000;
+    }
+}
+
+impl Settings {
+    /// The scheme under which the listeners are called.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        if self.tls_cert.is_empty() { "http" } else { "https" }
     }
 }

@@ -15,29 +15,31 @@ use crate::store::Script;
 use crate::world::{declared, rpc, upstreams};
 
 /// Far beyond anything a test needs; a hang fails instead of waiting for ever.
-const GENEROUS: Duration = Duration::from_secs(30);
+pub(crate) const GENEROUS: Duration = Duration::from_secs(30);
 
-struct Live {
-    env: Env,
-    at: SocketAddr,
+pub(crate) struct Live {
+    pub(crate) env: Env,
+    pub(crate) at: SocketAddr,
+    /// Where gRPC has a listener of its own.
+    pub(crate) grpc: Option<SocketAddr>,
     script: Arc<Script>,
     _catalog: watch::Sender<weft_proto::weft::Snapshot>,
 }
 
-async fn live(change: impl FnOnce(&mut Settings)) -> Live {
+pub(crate) async fn live(change: impl FnOnce(&mut Settings)) -> Live {
     let mut settings = Settings { http: "127.0.0.1:0".into(), drain_ms: 0, ..Settings::default() };
     change(&mut settings);
     let (env, script) = (Env::system(), Arc::new(Script::default()));
     let (catalog, snapshots) = watch::channel(declared());
     let bound = weft_edge::bind(settings, &upstreams(&script, snapshots), &env).await.unwrap();
-    let at = bound.address();
+    let (at, grpc) = (bound.address(), bound.grpc_address());
     bound.serve();
-    Live { env, at, script, _catalog: catalog }
+    Live { env, at, grpc, script, _catalog: catalog }
 }
 
 impl Live {
     /// Sends text, reads until the connection closes.
-    async fn say(&self, text: &str) -> String {
+    pub(crate) async fn say(&self, text: &str) -> String {
         let mut stream = TcpStream::connect(self.at).await.unwrap();
         stream.write_all(text.as_bytes()).await.unwrap();
         let mut answer = Vec::new();
@@ -46,7 +48,7 @@ impl Live {
         String::from_utf8(answer).unwrap()
     }
 
-    fn call(&self, body: &str) -> String {
+    pub(crate) fn call(&self, body: &str) -> String {
         let (at, n) = (self.at, body.len());
         format!("POST /a2a HTTP/1.1\r\nhost: {at}\r\ncontent-length: {n}\r\nconnection: close\r\n\r\n{body}")
     }

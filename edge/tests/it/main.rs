@@ -19,6 +19,7 @@ mod signed;
 mod store;
 mod streams;
 mod tenants;
+mod tls;
 mod traces;
 mod v03;
 mod world;

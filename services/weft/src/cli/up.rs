@@ -23,7 +23,8 @@ pub(super) async fn up(layers: &Layers) -> Result<(), Failure> {
     let mesh = Mesh::start(plan, env).await.map_err(Failure::Mesh)?;
     let out = Out::new(false);
     if let Some(address) = mesh.address(Role::Edge) {
-        let base = format!("http://{address}{}", shown.edge.base_path.trim_end_matches('/'));
+        let base =
+            format!("{}://{address}{}", shown.edge.scheme(), shown.edge.base_path.trim_end_matches('/'));
         let grpc = mesh.grpc_address().unwrap_or(address);
         out.line(&format!("weft is up (pid {})", process::id()));
         out.line(&format!("  console     {base}/"));
