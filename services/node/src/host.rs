@@ -7,10 +7,11 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use weft_chassis::{Env, Outbound};
-use weft_core::manifest::{Manifest, Problem, Problems, Rule, Tool};
+use weft_core::manifest::{Manifest, Problem, Problems, Rule, Source, Tool};
 use weft_proto::weft::{About, InvokeEvent, InvokeRequest, InvokeResult, invoke_event};
 use weft_seal::{Nonces, Trust, Verifier, Window};
 
+use crate::agent::{Gates, Memory, Pursuit, Remote, Turn};
 use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::scenario::{self, Incoming, Play, Turns};
@@ -19,6 +20,15 @@ use crate::source::{Misfit, Opened, Opener, Place};
 
 /// Events of one call: steps, then the result. Without a result the node broke.
 pub(crate) type Events = BoxStream<'static, InvokeEvent>;
+
+/// Why a call is not run.
+#[derive(Debug)]
+pub(crate) enum NotRun {
+    /// There is no tool of this name.
+    UnknownTool,
+    /// What stands behind the node is away: worth trying again.
+    Away(String),
+}
 
 /// A hosted node. Cheap to clone; clones are the same node.
 #[derive(Clone)]
@@ -35,6 +45,8 @@ struct Shared {
     verifier: RwLock<Arc<Verifier>>,
     live: RwLock<Arc<Live>>,
     turns: Turns,
+    memory: Arc<Memory>,
+    gates: Arc<Gates>,
     calls: Arc<Semaphore>,
     reads: Arc<Semaphore>,
 }
@@ -44,7 +56,9 @@ struct Live {
     manifest: Manifest,
     rules: Vec<Arc<Rule>>,
     tools: BTreeMap<String, (Arc<Tool>, Option<Arc<Opened>>)>,
-    target_uri: String,
+    remote: Option<Arc<Remote>>,
+    /// The address that calls are sealed for, without a slash at the end.
+    base: String,
 }
 
 // === impl Host ===
@@ -67,7 +81,13 @@ impl Host {
         // earlier life to play it again, so the seals of the starting second need not be refused.
         let started = unix_seconds(env) - i64::from(manifest.node.address.is_empty());
         let nonces = Arc::new(Nonces::new(Window::default(), bound(settings.nonces_max), started));
-        let live = Live::open(manifest, &place, env.outbound()).await?;
+        let memory = Arc::new(Memory::new(place.data_dir.join(&id), settings.agent_turns_max));
+        let gates = Arc::new(Gates::default());
+        let remote = remote(&manifest, &memory, &gates, env)?;
+        let live = Live::open(manifest, &place, env.outbound(), remote).await?;
+        if let Some(remote) = &live.remote {
+            remote.take_up_cancels();
+        }
         let verifier = RwLock::new(Arc::new(Verifier::new(&id, trust, nonces.clone())));
         let shared = Shared {
             id,
@@ -78,6 +98,8 @@ impl Host {
             verifier,
             live: RwLock::new(Arc::new(live)),
             turns: Turns::default(),
+            memory,
+            gates,
             calls: Arc::new(Semaphore::new(bound(settings.calls_max))),
             reads: Arc::new(Semaphore::new(bound(settings.reads_max))),
         };
@@ -101,7 +123,9 @@ impl Host {
             let value = format!("\"{}\"", manifest.node.id);
             return Err(Problems(vec![Problem::new(&manifest.file, "node.id", value, remedy)]));
         }
-        let live = Arc::new(Live::open(manifest, &self.shared.place, self.shared.env.outbound()).await?);
+        let Shared { memory, gates, env, place, .. } = &*self.shared;
+        let remote = remote(&manifest, memory, gates, env)?;
+        let live = Arc::new(Live::open(manifest, place, env.outbound(), remote).await?);
         *self.shared.live.write().unwrap_or_else(PoisonError::into_inner) = live;
         Ok(())
     }
@@ -138,9 +162,9 @@ impl Host {
         self.shared.verifier.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The address that a call to this node is sealed for.
-    pub(crate) fn target_uri(&self) -> String {
-        self.live().target_uri.clone()
+    /// The address that a call to this node is sealed for; `path` begins with a slash.
+    pub(crate) fn target_uri(&self, path: &str) -> String {
+        format!("{}{path}", self.live().base)
     }
 
     pub(crate) fn has_tool(&self, name: &str) -> bool {
@@ -152,14 +176,37 @@ impl Host {
         self.shared.calls.clone().try_acquire_owned().ok()
     }
 
-    /// Runs a tool. `None`: there is none of this name.
-    pub(crate) fn run(&self, request: InvokeRequest) -> Option<Events> {
+    /// Runs a tool.
+    pub(crate) async fn run(&self, request: InvokeRequest) -> Result<Events, NotRun> {
         let live = self.live();
-        let (tool, source) = live.tools.get(&request.tool)?.clone();
-        Some(match source {
-            Some(source) => self.read(tool, source, &request),
-            None => self.play(&live, &tool, request),
-        })
+        let (tool, source) = live.tools.get(&request.tool).ok_or(NotRun::UnknownTool)?.clone();
+        match (source, &live.remote, &tool.source) {
+            (Some(source), ..) => Ok(self.read(tool, source, &request)),
+            (None, Some(remote), Source::A2a { skill }) => {
+                match Turn::of(request, skill.clone(), tool.timeout, tool.bytes_max) {
+                    Ok(turn) => {
+                        let pursuit = Pursuit::begin(remote.clone(), turn).await.map_err(NotRun::Away)?;
+                        Ok(pursuit.events().boxed())
+                    }
+                    Err(failure) => Ok(futures::stream::iter([result(failure.result())]).boxed()),
+                }
+            }
+            (None, ..) => Ok(self.play(&live, &tool, request)),
+        }
+    }
+
+    /// The task of a call was canceled: what stands behind the node is told, too.
+    pub(crate) async fn cancel(&self, request: &InvokeRequest) -> InvokeResult {
+        let live = self.live();
+        let canceled = match &live.remote {
+            Some(remote) => remote.cancel(&request.idempotency_key).await,
+            // Whatever else a tool does ends with the call.
+            None => Ok(()),
+        };
+        match canceled {
+            Ok(()) => InvokeResult { ok: true, ..InvokeResult::default() },
+            Err(failure) => failure.result(),
+        }
     }
 
     fn read(&self, tool: Arc<Tool>, source: Arc<Opened>, request: &InvokeRequest) -> Events {
@@ -192,15 +239,26 @@ impl Host {
 // === impl Live ===
 
 impl Live {
-    async fn open(manifest: Manifest, place: &Place, outbound: &Outbound) -> Result<Live, Problems> {
+    async fn open(
+        manifest: Manifest,
+        place: &Place,
+        outbound: &Outbound,
+        remote: Option<Arc<Remote>>,
+    ) -> Result<Live, Problems> {
         let (place, outbound) = (place.clone(), outbound.clone());
         // Files are read and databases built.
         let opened =
-            tokio::task::spawn_blocking(move || Live::open_blocking(manifest, &place, &outbound)).await;
+            tokio::task::spawn_blocking(move || Live::open_blocking(manifest, &place, &outbound, remote))
+                .await;
         opened.unwrap_or_else(|_| Err(Problems(vec![Problem::new("", "", "", "opening the sources failed")])))
     }
 
-    fn open_blocking(manifest: Manifest, place: &Place, outbound: &Outbound) -> Result<Live, Problems> {
+    fn open_blocking(
+        manifest: Manifest,
+        place: &Place,
+        outbound: &Outbound,
+        remote: Option<Arc<Remote>>,
+    ) -> Result<Live, Problems> {
         let mut opener = Opener::new(place, &manifest.node.id, outbound);
         let (mut tools, mut problems) = (BTreeMap::new(), Vec::new());
         for tool in &manifest.tools {
@@ -219,9 +277,25 @@ impl Live {
         }
         let node = &manifest.node;
         let base = if node.address.is_empty() { format!("http://{}", node.id) } else { node.address.clone() };
-        let target_uri = format!("{}/peer/invoke", base.trim_end_matches('/'));
+        let base = base.trim_end_matches('/').to_owned();
         let rules = manifest.rules.iter().cloned().map(Arc::new).collect();
-        Ok(Live { manifest, rules, tools, target_uri })
+        Ok(Live { manifest, rules, tools, remote, base })
+    }
+}
+
+/// The agent that a manifest forwards to.
+fn remote(
+    manifest: &Manifest,
+    memory: &Arc<Memory>,
+    gates: &Arc<Gates>,
+    env: &Env,
+) -> Result<Option<Arc<Remote>>, Problems> {
+    let Some(agent) = &manifest.agent else { return Ok(None) };
+    match Remote::new(agent, memory.clone(), gates.clone(), env.clone()) {
+        Ok(remote) => Ok(Some(Arc::new(remote))),
+        Err(Misfit { key, value, remedy }) => {
+            Err(Problems(vec![Problem::new(&manifest.file, &format!("agent.{key}"), value, remedy)]))
+        }
     }
 }
 
