@@ -269,7 +269,7 @@ impl Lease {
     /// True when the task has ended meanwhile: it was canceled, or the store refused a step. False for a lease that
     /// somebody else has, or that runs out.
     pub(crate) fn task_ended(&self) -> bool {
-        self.signals.task_ended.load(Ordering::Acquire)
+        self.signals.has_task_ended()
     }
 }
 
@@ -277,6 +277,10 @@ impl Signals {
     /// Notes why the run is to stop, before it is told to.
     fn task_ended(&self) {
         self.task_ended.store(true, Ordering::Release);
+    }
+
+    fn has_task_ended(&self) -> bool {
+        self.task_ended.load(Ordering::Acquire)
     }
 }
 

@@ -14,6 +14,7 @@
 //! | `pursuit` | one call: events, over the times the agent is away |
 //! | `told` | the agent's events as steps, each once |
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,8 +37,8 @@ mod pursuit;
 mod told;
 mod trouble;
 
-pub(crate) use gates::Gates;
-pub(crate) use memory::Memory;
+use gates::Gates;
+use memory::Memory;
 pub(crate) use pursuit::Pursuit;
 pub(crate) use trouble::Trouble;
 
@@ -46,13 +47,20 @@ const SKILL: &str = "skillId";
 /// Pauses between tries of an agent that is away.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
-/// A remote agent. What is remembered of it outlives it when the manifest changes.
+/// A remote agent, as one manifest declares it.
 pub(crate) struct Remote {
     spec: Agent,
     client: Client,
     memory: Arc<Memory>,
     gates: Arc<Gates>,
     env: Env,
+}
+
+/// What a node knows of its turns with remote agents. A clone is the same book.
+#[derive(Clone)]
+pub(crate) struct Book {
+    memory: Arc<Memory>,
+    gates: Arc<Gates>,
 }
 
 /// The message of a call, and what it belongs to.
@@ -85,6 +93,15 @@ fn call(within: Duration) -> Call {
     let mut call = Call { within: Some(within), ..Call::default() };
     weft_chassis::trace::inject(&mut call.headers);
     call
+}
+
+// === impl Book ===
+
+impl Book {
+    /// Keeps the latest `turns_max` turns in `folder`, which is made when needed.
+    pub(crate) fn new(folder: PathBuf, turns_max: u64) -> Book {
+        Book { memory: Arc::new(Memory::new(folder, turns_max)), gates: Arc::default() }
+    }
 }
 
 // === impl Turn ===

@@ -1,22 +1,25 @@
 //! One hosted node: its manifest as it is now, and what belongs to the node rather than to one manifest.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use weft_chassis::{Env, Outbound};
-use weft_core::manifest::{Manifest, Problem, Problems, Rule, Source, Tool};
+use weft_chassis::Env;
+use weft_core::manifest::{Manifest, Problem, Problems, Source, Tool};
 use weft_proto::weft::{About, InvokeEvent, InvokeRequest, InvokeResult, invoke_event};
 use weft_seal::{Nonces, Trust, Verifier, Window};
 
-use crate::agent::{Gates, Memory, Pursuit, Remote, Turn};
+use crate::agent::{Book, Pursuit, Turn};
 use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::scenario::{self, Incoming, Play, Turns};
 use crate::settings::Settings;
-use crate::source::{Misfit, Opened, Opener, Place};
+use crate::source::{Opened, Place};
+
+mod live;
+
+use live::Live;
 
 /// Events of one call: steps, then the result. Without a result the node broke.
 pub(crate) type Events = BoxStream<'static, InvokeEvent>;
@@ -45,20 +48,10 @@ struct Shared {
     verifier: RwLock<Arc<Verifier>>,
     live: RwLock<Arc<Live>>,
     turns: Turns,
-    memory: Arc<Memory>,
-    gates: Arc<Gates>,
+    /// What is known of turns with a remote agent; kept over changes of the manifest.
+    book: Book,
     calls: Arc<Semaphore>,
     reads: Arc<Semaphore>,
-}
-
-/// What one manifest makes of the node; swapped whole.
-struct Live {
-    manifest: Manifest,
-    rules: Vec<Arc<Rule>>,
-    tools: BTreeMap<String, (Arc<Tool>, Option<Arc<Opened>>)>,
-    remote: Option<Arc<Remote>>,
-    /// The address that calls are sealed for, without a slash at the end.
-    base: String,
 }
 
 // === impl Host ===
@@ -81,10 +74,8 @@ impl Host {
         // earlier life to play it again, so the seals of the starting second need not be refused.
         let started = unix_seconds(env) - i64::from(manifest.node.address.is_empty());
         let nonces = Arc::new(Nonces::new(Window::default(), bound(settings.nonces_max), started));
-        let memory = Arc::new(Memory::new(place.data_dir.join(&id), settings.agent_turns_max));
-        let gates = Arc::new(Gates::default());
-        let remote = remote(&manifest, &memory, &gates, env)?;
-        let live = Live::open(manifest, &place, env.outbound(), remote).await?;
+        let book = Book::new(place.data_dir.join(&id), settings.agent_turns_max);
+        let live = Live::open(manifest, &place, &book, env).await?;
         if let Some(remote) = &live.remote {
             remote.take_up_cancels();
         }
@@ -98,8 +89,7 @@ impl Host {
             verifier,
             live: RwLock::new(Arc::new(live)),
             turns: Turns::default(),
-            memory,
-            gates,
+            book,
             calls: Arc::new(Semaphore::new(bound(settings.calls_max))),
             reads: Arc::new(Semaphore::new(bound(settings.reads_max))),
         };
@@ -123,9 +113,8 @@ impl Host {
             let value = format!("\"{}\"", manifest.node.id);
             return Err(Problems(vec![Problem::new(&manifest.file, "node.id", value, remedy)]));
         }
-        let Shared { memory, gates, env, place, .. } = &*self.shared;
-        let remote = remote(&manifest, memory, gates, env)?;
-        let live = Arc::new(Live::open(manifest, place, env.outbound(), remote).await?);
+        let Shared { place, book, env, .. } = &*self.shared;
+        let live = Arc::new(Live::open(manifest, place, book, env).await?);
         *self.shared.live.write().unwrap_or_else(PoisonError::into_inner) = live;
         Ok(())
     }
@@ -233,69 +222,6 @@ impl Host {
 
     fn live(&self) -> Arc<Live> {
         self.shared.live.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-// === impl Live ===
-
-impl Live {
-    async fn open(
-        manifest: Manifest,
-        place: &Place,
-        outbound: &Outbound,
-        remote: Option<Arc<Remote>>,
-    ) -> Result<Live, Problems> {
-        let (place, outbound) = (place.clone(), outbound.clone());
-        // Files are read and databases built.
-        let opened =
-            tokio::task::spawn_blocking(move || Live::open_blocking(manifest, &place, &outbound, remote))
-                .await;
-        opened.unwrap_or_else(|_| Err(Problems(vec![Problem::new("", "", "", "opening the sources failed")])))
-    }
-
-    fn open_blocking(
-        manifest: Manifest,
-        place: &Place,
-        outbound: &Outbound,
-        remote: Option<Arc<Remote>>,
-    ) -> Result<Live, Problems> {
-        let mut opener = Opener::new(place, &manifest.node.id, outbound);
-        let (mut tools, mut problems) = (BTreeMap::new(), Vec::new());
-        for tool in &manifest.tools {
-            match opener.open(tool) {
-                Ok(source) => {
-                    tools.insert(tool.name.clone(), (Arc::new(tool.clone()), source.map(Arc::new)));
-                }
-                Err(Misfit { key, value, remedy }) => {
-                    let key = format!("tool({}).source.{key}", tool.name);
-                    problems.push(Problem::new(&manifest.file, &key, value, remedy));
-                }
-            }
-        }
-        if !problems.is_empty() {
-            return Err(Problems(problems));
-        }
-        let node = &manifest.node;
-        let base = if node.address.is_empty() { format!("http://{}", node.id) } else { node.address.clone() };
-        let base = base.trim_end_matches('/').to_owned();
-        let rules = manifest.rules.iter().cloned().map(Arc::new).collect();
-        Ok(Live { manifest, rules, tools, remote, base })
-    }
-}
-
-/// The agent that a manifest forwards to.
-fn remote(
-    manifest: &Manifest,
-    memory: &Arc<Memory>,
-    gates: &Arc<Gates>,
-    env: &Env,
-) -> Result<Option<Arc<Remote>>, Problems> {
-    let Some(agent) = &manifest.agent else { return Ok(None) };
-    match Remote::new(agent, memory.clone(), gates.clone(), env.clone()) {
-        Ok(remote) => Ok(Some(Arc::new(remote))),
-        Err(Misfit { key, value, remedy }) => {
-            Err(Problems(vec![Problem::new(&manifest.file, &format!("agent.{key}"), value, remedy)]))
-        }
     }
 }
 

@@ -45,7 +45,7 @@ impl Remote {
         let work = async move {
             let work = async {
                 let _gate = remote.gates.enter(&key).await;
-                // Otherwise the agent has not heard of it, or the record is broken, which was said.
+                // Without a record the agent has not heard of it; that it cannot be read was said.
                 if let Ok(Some(kept)) = remote.memory.cancel(&key).await {
                     remote.insist(&kept).await;
                 }

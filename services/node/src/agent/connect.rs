@@ -8,7 +8,7 @@ use weft_core::card::MESH_EXTENSION;
 use weft_core::manifest::agent::{Agent, Binding as Declared, CardKey};
 use weft_seal::card::{CardPublicKey, Pins};
 
-use super::{Gates, Memory, Remote, Trouble, Turn};
+use super::{Book, Remote, Trouble, Turn};
 use crate::failure::Failure;
 use crate::source::Misfit;
 
@@ -20,20 +20,16 @@ impl Remote {
     ///
     /// # Errors
     /// The key within `agent` that cannot be used.
-    pub(crate) fn new(
-        spec: &Agent,
-        memory: Arc<Memory>,
-        gates: Arc<Gates>,
-        env: Env,
-    ) -> Result<Remote, Misfit> {
+    pub(crate) fn new(spec: &Agent, book: Book, env: Env) -> Result<Remote, Misfit> {
         let limits = Limits { attempts_max: ATTEMPTS_MAX, answer: spec.timeout, ..Limits::default() };
-        let outbound = env.outbound().clone();
-        let options = Options { limits, pins: pins(&spec.card_keys)?, outbound, ..Options::default() };
+        let (pins, outbound) = (pins(&spec.card_keys)?, env.outbound().clone());
+        let options = Options { limits, pins, outbound, ..Options::default() };
         let client = Client::new(options).map_err(|error| Misfit {
             key: "url",
             value: format!("\"{}\"", spec.url),
             remedy: error.to_string(),
         })?;
+        let Book { memory, gates } = book;
         Ok(Remote { spec: spec.clone(), client, memory, gates, env })
     }
 

@@ -205,7 +205,7 @@ async fn a_card_must_be_signed_by_whom_the_manifest_names() {
     assert_eq!(state(&task), TaskState::Failed);
     assert!(says(&task, "CARD_UNTRUSTED"), "{:?}", task.status);
     assert_eq!(far.client.list(&json!({})).await.unwrap().total_size, 0, "nothing was sent");
-    // The catalog's next look puts the right place in.
+    // With the place where the far mesh's own keys lie, its signature counts.
     let manifest = pair.near_fleet().join("far.toml");
     let text = fs::read_to_string(&manifest).unwrap();
     let right = text.replace(foreign, &format!("card_keys = [\"http://{}\"]", pair.listen));
