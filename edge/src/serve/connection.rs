@@ -87,8 +87,7 @@ impl Connections {
         };
         let http = match secured.protocol {
             Protocol::Http2 => self.http.clone().http2_only(),
-            // Whoever does not ask speaks HTTP/1 (RFC 9113 §3.2): HTTP/2 is asked for.
-            Protocol::Http1 | Protocol::Unknown => self.http.clone().http1_only(),
+            Protocol::Http1 => self.http.clone().http1_only(),
         };
         let (certificate, holds) = secured.client.unzip();
         let far = Far { peer, certificate, hsts: self.hsts.clone() };
