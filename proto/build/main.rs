@@ -5,13 +5,16 @@ mod protojson;
 use std::{env, error::Error, fs, path::PathBuf};
 
 /// The files to compile, relative to this folder; what they import comes along.
-const FILES: [&str; 10] = [
+const FILES: [&str; 13] = [
     "a2a/v1/a2a.proto",
     "lf/a2a/v1/a2a.proto",
+    "weft/v1/access.proto",
+    "weft/v1/audit.proto",
     "weft/v1/bridge.proto",
     "weft/v1/catalog.proto",
     "weft/v1/journal.proto",
     "weft/v1/negotiator.proto",
+    "weft/v1/owners.proto",
     "weft/v1/peer.proto",
     "weft/v1/route.proto",
     "weft/v1/signer.proto",
