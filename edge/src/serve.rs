@@ -1,6 +1,7 @@
 //! The listeners: HTTP/1.1 and HTTP/2 on one port, with TLS or without, bounded in connections and in patience.
 
 mod connection;
+mod patience;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -17,6 +17,7 @@ use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use tower::Service;
 
+use super::patience::Patient;
 use crate::edge::{PeerAddr, PeerCertificate};
 use crate::plain;
 use crate::tls::{Accepted, Protocol, Tls, hsts};
@@ -32,6 +33,8 @@ pub(super) struct Connections {
     tls: Option<Tls>,
     /// Put on every answer under TLS.
     hsts: Option<HeaderValue>,
+    /// How long the headers, and before them the protocol, may take to be known.
+    header_read: Duration,
     closing: CancellationToken,
 }
 
@@ -60,7 +63,7 @@ impl Connections {
             .max_concurrent_streams(STREAMS_PER_CONNECTION_MAX)
             .keep_alive_interval(Duration::from_secs(20))
             .keep_alive_timeout(Duration::from_secs(10));
-        Connections { http, service, tls, hsts: hsts::header(hsts_max_age_s), closing }
+        Connections { http, service, tls, hsts: hsts::header(hsts_max_age_s), header_read, closing }
     }
 
     /// Serves it until it ends.
@@ -70,6 +73,7 @@ impl Connections {
         let peer = PeerAddr(peer);
         let Some(tls) = &self.tls else {
             let far = Far { peer, certificate: None, hsts: None };
+            let stream = Patient::new(stream, self.header_read);
             return self.speak(&self.http, stream, far, self.closing.clone()).await;
         };
         let accepted = tokio::select! {
@@ -82,9 +86,8 @@ impl Connections {
             Err(error) => return tracing::debug!(%error, "a handshake failed"),
         };
         let http = match secured.protocol {
-            Protocol::Http1 => self.http.clone().http1_only(),
             Protocol::Http2 => self.http.clone().http2_only(),
-            Protocol::Unknown => self.http.clone(),
+            Protocol::Http1 => self.http.clone().http1_only(),
         };
         let (certificate, holds) = secured.client.unzip();
         let far = Far { peer, certificate, hsts: self.hsts.clone() };

@@ -29,10 +29,9 @@ pub(crate) struct Secured {
 /// What both ends agreed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
+    /// Also when the client did not ask (RFC 9113 §3.2): HTTP/2 is asked for.
     Http1,
     Http2,
-    /// The client did not ask.
-    Unknown,
 }
 
 // === impl Tls ===
@@ -55,8 +54,7 @@ impl Tls {
             let (_, session) = stream.get_ref();
             let protocol = match session.alpn_protocol() {
                 Some(b"h2") => Protocol::Http2,
-                Some(_) => Protocol::Http1,
-                None => Protocol::Unknown,
+                _ => Protocol::Http1,
             };
             let leaf = session.peer_certificates().and_then(<[_]>::first);
             let client = leaf.map(|leaf| (PeerCertificate(Arc::from(leaf.as_ref())), current.clients));

@@ -1,16 +1,19 @@
 //! Manifests: the declarations from which a fleet is made. Text in, types out; nothing here opens a file.
 //!
 //! One TOML file declares one node: who it is (`[node]`), what it can be asked (`[[tool]]`), what the mesh advertises
-//! of it (`[[capability]]`) and, for a mock agent, how it plays (`[[scenario.rule]]`). `mesh.toml` declares the mesh.
+//! of it (`[[capability]]`) and, for a mock agent, how it plays (`[[scenario.rule]]`), or which remote agent stands
+//! behind it (`[agent]`). `mesh.toml` declares the mesh.
 //! Adding a node is adding a file.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`problem`] | what is wrong: file, key, value, remedy |
+//! | [`agent`] | the remote agent that a node forwards to |
 //! | [`source`] | where a tool's rows come from |
 //! | [`scenario`] | the rules of a mock agent |
 //! | [`fleet`] | all files together, and what must hold between them |
 
+pub mod agent;
 mod capability;
 pub mod fleet;
 mod mesh;
@@ -29,6 +32,7 @@ use std::time::Duration;
 use toml::Table;
 use weft_proto::weft;
 
+pub use agent::Agent;
 pub use fleet::Fleet;
 pub use mesh::Mesh;
 pub use problem::{Problem, Problems};
@@ -55,6 +59,8 @@ pub struct Manifest {
     pub capabilities: Vec<weft::Capability>,
     /// How its scenario tools play, in declared order.
     pub rules: Vec<Rule>,
+    /// The remote agent that its tools of kind `a2a` forward to.
+    pub agent: Option<Agent>,
 }
 
 /// How one tool answers.
@@ -64,7 +70,7 @@ pub struct Tool {
     pub name: String,
     /// Where its rows come from.
     pub source: Source,
-    /// The fields that may leave the node. Empty for a scenario.
+    /// The fields that may leave the node. Empty for a scenario and for an agent.
     pub fields: Vec<String>,
     /// The fields a caller may filter by; a subset of `fields`.
     pub filters: Vec<String>,

@@ -4,6 +4,7 @@
 //! answers what it has committed already without committing it twice.
 
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -34,6 +35,8 @@ const IDLE: Duration = Duration::from_secs(3_600);
 pub(crate) struct Signals {
     /// The run is to stop: cancelled, or the lease is somebody else's.
     pub(crate) stop: CancellationToken,
+    /// Its task has ended: nobody takes it up again.
+    task_ended: AtomicBool,
     /// There is room for further steps.
     pub(crate) room: Notify,
 }
@@ -261,6 +264,23 @@ impl Lease {
     /// Resolves when the run is to stop.
     pub(crate) async fn stopped(&self) {
         self.signals.stop.cancelled().await;
+    }
+
+    /// True when the task has ended meanwhile: it was canceled, or the store refused a step. False for a lease that
+    /// somebody else has, or that runs out.
+    pub(crate) fn task_ended(&self) -> bool {
+        self.signals.has_task_ended()
+    }
+}
+
+impl Signals {
+    /// Notes why the run is to stop, before it is told to.
+    fn task_ended(&self) {
+        self.task_ended.store(true, Ordering::Release);
+    }
+
+    fn has_task_ended(&self) -> bool {
+        self.task_ended.load(Ordering::Acquire)
     }
 }
 

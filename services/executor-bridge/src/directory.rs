@@ -43,6 +43,8 @@ pub(crate) struct Place {
     pub(crate) base: String,
     /// True when the node is in this process.
     pub(crate) hosted: bool,
+    /// True when an agent stands behind it, whose work goes on when a call is merely dropped.
+    pub(crate) agent: bool,
 }
 
 impl Directory {
@@ -113,11 +115,15 @@ impl Place {
         } else {
             node.address.trim_end_matches('/').to_owned()
         };
-        Place { node: node.id.clone(), base, hosted }
+        Place { node: node.id.clone(), base, hosted, agent: node.agent_backed }
     }
 
     pub(crate) fn invoke_uri(&self) -> String {
         format!("{}/peer/invoke", self.base)
+    }
+
+    pub(crate) fn cancel_uri(&self) -> String {
+        format!("{}/peer/cancel", self.base)
     }
 
     pub(crate) fn about_uri(&self) -> String {

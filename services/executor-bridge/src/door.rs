@@ -13,7 +13,7 @@ use tracing::{Instrument, Span};
 use weft_chassis::{Outbound, Peer, trace};
 use weft_proto::json;
 use weft_proto::weft::signer_client::SignerClient;
-use weft_proto::weft::{About, Header, InvokeRequest, SignRequest};
+use weft_proto::weft::{About, Header, InvokeRequest, InvokeResult, SignRequest};
 
 use crate::Hosted;
 use crate::directory::Place;
@@ -119,7 +119,8 @@ impl Door {
         );
         let mut hop = self.hop(span, call.place);
         let deadline = hop.started + call.within;
-        let opened = self.open(&call, &hop.span, deadline).instrument(hop.span.clone()).await;
+        let uri = call.place.invoke_uri();
+        let opened = self.open(&call, &uri, &hop.span, deadline).instrument(hop.span.clone()).await;
         match opened {
             Ok(reply) => Ok(Answer::new(reply, hop, deadline, &self.limits)),
             Err(failure) => {
@@ -127,6 +128,42 @@ impl Door {
                 Err(failure)
             }
         }
+    }
+
+    /// Tells a node that the task of a call was canceled.
+    pub(crate) async fn cancel(&self, call: Call<'_>) -> Result<(), Failure> {
+        let (node, tool) = (call.place.node.as_str(), call.request.tool.as_str());
+        let span = tracing::info_span!(
+            target: "weft::bridge",
+            "cancel",
+            otel.name = %format_args!("cancel {node}/{tool}"),
+            otel.kind = "client",
+            otel.status_code = Empty,
+            error.type = Empty,
+            weft.caller = self.caller,
+            weft.node = node,
+            weft.tool = tool,
+            weft.task.id = call.request.task_id,
+            weft.outcome = Empty,
+            weft.request.bytes = Empty,
+        );
+        let mut hop = self.hop(span, call.place);
+        let (uri, deadline) = (call.place.cancel_uri(), hop.started + call.within);
+        let told = async {
+            let mut reply = self.open(&call, &uri, &hop.span, deadline).await?;
+            let answer = reply.whole(ABOUT.1);
+            let answer = tokio::time::timeout_at(deadline, answer)
+                .await
+                .map_err(|_| Failure::Timeout("it fell silent".to_owned()))??;
+            let result: InvokeResult = json::decode(&answer).map_err(reply::garbled)?;
+            if result.ok { Ok(()) } else { Err(Failure::of_result(&result)) }
+        };
+        let told = told.instrument(hop.span.clone()).await;
+        match &told {
+            Ok(()) => hop.end("ok"),
+            Err(failure) => hop.fail(failure),
+        }
+        told
     }
 
     /// Asks a node what it is; unsealed, like health.
@@ -175,14 +212,19 @@ impl Door {
     }
 
     /// Seals and sends; gives the reply once its head is here and says that the call was taken.
-    async fn open(&self, call: &Call<'_>, span: &Span, deadline: Instant) -> Result<Reply, Failure> {
+    async fn open(
+        &self,
+        call: &Call<'_>,
+        uri: &str,
+        span: &Span,
+        deadline: Instant,
+    ) -> Result<Reply, Failure> {
         let body = json::encode(call.request)
             .map(Bytes::from)
             .map_err(|error| Failure::Garbage(format!("the call cannot be written: {error}")))?;
         span.record("weft.request.bytes", body.len());
-        let uri = call.place.invoke_uri();
-        let headers = self.seal(call, &uri, &body, span).await?;
-        let request = request(http::Method::POST, &uri, headers, body)?;
+        let headers = self.seal(call, uri, &body, span).await?;
+        let request = request(http::Method::POST, uri, headers, body)?;
         let head = self.send(call.place, request);
         let silence = deadline.min(Instant::now() + self.limits.silence);
         let reply = match tokio::time::timeout_at(silence, head).await {

@@ -7,6 +7,7 @@
 //! | `claim` | work comes in: one stream, granted by credit |
 //! | `append` | progress goes up: one stream, at most one unanswered request a lease, resent without doubling |
 //! | `run`, `steps` | one work item, from its first step to its last |
+//! | `left` | an agent's work that nobody waits for any more: it is told to stop |
 //! | `door` | the one outbound call: sealed, traced, bounded, in process or over HTTP |
 //! | `failure`, `outcome` | what went wrong, and what an answer means for its task: pure |
 //! | `directory` | what the catalog last said |
@@ -33,6 +34,7 @@ mod directory;
 mod door;
 mod failure;
 mod grpc;
+mod left;
 mod metrics;
 mod outcome;
 mod probe;
@@ -52,7 +54,8 @@ pub struct Upstreams {
     pub signer: Peer,
 }
 
-/// The nodes of this process, by id; each takes `POST /peer/invoke` and `GET /peer/about`. They may come and go.
+/// The nodes of this process, by id; each takes `POST /peer/invoke`, `POST /peer/cancel`
+/// and `GET /peer/about`. They may come and go.
 #[derive(Clone)]
 pub struct Hosted(watch::Receiver<HashMap<String, Peer>>);
 

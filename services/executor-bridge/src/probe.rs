@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_node_that_answers_under_another_name_is_not_up() {
-        let place = Place { node: "crm".into(), base: "http://crm".into(), hosted: true };
+        let place = Place { node: "crm".into(), base: "http://crm".into(), hosted: true, agent: false };
         let state = |seen| judge(&place, seen).0;
         assert_eq!(state(Ok(About { node: "crm".into(), ..About::default() })), health::State::Up);
         assert_eq!(state(Ok(About { node: "lan".into(), ..About::default() })), health::State::Differs);

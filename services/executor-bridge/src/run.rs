@@ -15,6 +15,7 @@ use crate::backoff::Backoff;
 use crate::directory::Target;
 use crate::door::{Answer, Call, Event};
 use crate::failure::Failure;
+use crate::left::Left;
 use crate::metrics::Ran;
 use crate::outcome::{self, Said, Turn};
 use crate::steps::Steps;
@@ -47,11 +48,17 @@ async fn run(bridge: Arc<Bridge>, item: WorkItem, target: Option<Arc<Target>>, l
     // A capability that is not in the catalog must not become a label of its own: callers could make any number.
     let label = target.as_ref().map_or("unknown", |target| target.capability.as_str());
     let _running = bridge.metrics.running();
+    let left = target.as_ref().and_then(|target| Left::of(&item, target));
+    let mut given_up = false;
     let ran = tokio::select! {
         biased;
         () = lease.stopped() => Ran::Cancelled,
-        ran = work(&bridge, item, target.as_deref(), &lease) => ran,
+        ran = work(&bridge, item, target.as_deref(), &lease, &mut given_up) => ran,
     };
+    // A run that stops for any other reason is taken up again, and its agent's work with it.
+    if let Some(left) = left.filter(|_| lease.task_ended() || given_up) {
+        left.tell(&bridge);
+    }
     let span = Span::current();
     span.record("weft.outcome", ran.as_str());
     if ran.is_bad() {
@@ -60,7 +67,14 @@ async fn run(bridge: Arc<Bridge>, item: WorkItem, target: Option<Arc<Target>>, l
     bridge.metrics.ran(label, ran);
 }
 
-async fn work(bridge: &Bridge, item: WorkItem, target: Option<&Target>, lease: &Lease) -> Ran {
+/// `given_up` becomes true when the run ends without a word of its node.
+async fn work(
+    bridge: &Bridge,
+    item: WorkItem,
+    target: Option<&Target>,
+    lease: &Lease,
+    given_up: &mut bool,
+) -> Ran {
     let mut turn = Turn::of(&item);
     let mut steps = Steps::new(lease, &bridge.settings);
     let Some(target) = target else {
@@ -91,6 +105,7 @@ async fn work(bridge: &Bridge, item: WorkItem, target: Option<&Target>, lease: &
             Err(failure) => failure,
         };
         if said.any || !failure.passing() || !tries.left() {
+            *given_up = true;
             return steps.fail(&turn, &failure).await;
         }
         if tries.first() {

@@ -15,6 +15,15 @@ pub(crate) enum Failure {
     Argument(String, String),
     /// No rule of the scenario holds for the message.
     NoRule,
+    /// The call holds no message for the agent.
+    NoMessage,
+    /// The remote agent refused, or what it said cannot be used.
+    Agent {
+        /// Stable, upper case.
+        code: &'static str,
+        /// For people.
+        text: String,
+    },
     /// The scenario asked for it.
     Played {
         /// The manifest's code.
@@ -33,6 +42,8 @@ impl Failure {
             Failure::TooLarge(_) => "TOO_LARGE",
             Failure::Argument(..) => "INVALID_ARGUMENTS",
             Failure::NoRule => "NO_RULE",
+            Failure::NoMessage => "INVALID_ARGUMENTS",
+            Failure::Agent { code, .. } => code,
             Failure::Played { code, .. } => code,
         }
     }
@@ -53,6 +64,8 @@ impl std::fmt::Display for Failure {
             }
             Failure::Argument(name, remedy) => write!(f, "arguments.{name}: {remedy}"),
             Failure::NoRule => f.write_str("no rule of this scenario holds for the message"),
+            Failure::NoMessage => f.write_str("a remote agent answers messages: send one with a part in it"),
+            Failure::Agent { text, .. } => write!(f, "the remote agent: {text}"),
             Failure::Played { error, .. } => f.write_str(error),
         }
     }

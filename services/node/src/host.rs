@@ -1,24 +1,37 @@
 //! One hosted node: its manifest as it is now, and what belongs to the node rather than to one manifest.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use weft_chassis::{Env, Outbound};
-use weft_core::manifest::{Manifest, Problem, Problems, Rule, Tool};
+use weft_chassis::Env;
+use weft_core::manifest::{Manifest, Problem, Problems, Source, Tool};
 use weft_proto::weft::{About, InvokeEvent, InvokeRequest, InvokeResult, invoke_event};
 use weft_seal::{Nonces, Trust, Verifier, Window};
 
+use crate::agent::{Book, Pursuit, Turn};
 use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::scenario::{self, Incoming, Play, Turns};
 use crate::settings::Settings;
-use crate::source::{Misfit, Opened, Opener, Place};
+use crate::source::{Opened, Place};
+
+mod live;
+
+use live::Live;
 
 /// Events of one call: steps, then the result. Without a result the node broke.
 pub(crate) type Events = BoxStream<'static, InvokeEvent>;
+
+/// Why a call is not run.
+#[derive(Debug)]
+pub(crate) enum NotRun {
+    /// There is no tool of this name.
+    UnknownTool,
+    /// What stands behind the node is away: worth trying again.
+    Away(String),
+}
 
 /// A hosted node. Cheap to clone; clones are the same node.
 #[derive(Clone)]
@@ -35,16 +48,10 @@ struct Shared {
     verifier: RwLock<Arc<Verifier>>,
     live: RwLock<Arc<Live>>,
     turns: Turns,
+    /// What is known of turns with a remote agent; kept over changes of the manifest.
+    book: Book,
     calls: Arc<Semaphore>,
     reads: Arc<Semaphore>,
-}
-
-/// What one manifest makes of the node; swapped whole.
-struct Live {
-    manifest: Manifest,
-    rules: Vec<Arc<Rule>>,
-    tools: BTreeMap<String, (Arc<Tool>, Option<Arc<Opened>>)>,
-    target_uri: String,
 }
 
 // === impl Host ===
@@ -67,7 +74,11 @@ impl Host {
         // earlier life to play it again, so the seals of the starting second need not be refused.
         let started = unix_seconds(env) - i64::from(manifest.node.address.is_empty());
         let nonces = Arc::new(Nonces::new(Window::default(), bound(settings.nonces_max), started));
-        let live = Live::open(manifest, &place, env.outbound()).await?;
+        let book = Book::new(place.data_dir.join(&id), settings.agent_turns_max);
+        let live = Live::open(manifest, &place, &book, env).await?;
+        if let Some(remote) = &live.remote {
+            remote.take_up_cancels();
+        }
         let verifier = RwLock::new(Arc::new(Verifier::new(&id, trust, nonces.clone())));
         let shared = Shared {
             id,
@@ -78,6 +89,7 @@ impl Host {
             verifier,
             live: RwLock::new(Arc::new(live)),
             turns: Turns::default(),
+            book,
             calls: Arc::new(Semaphore::new(bound(settings.calls_max))),
             reads: Arc::new(Semaphore::new(bound(settings.reads_max))),
         };
@@ -101,7 +113,8 @@ impl Host {
             let value = format!("\"{}\"", manifest.node.id);
             return Err(Problems(vec![Problem::new(&manifest.file, "node.id", value, remedy)]));
         }
-        let live = Arc::new(Live::open(manifest, &self.shared.place, self.shared.env.outbound()).await?);
+        let Shared { place, book, env, .. } = &*self.shared;
+        let live = Arc::new(Live::open(manifest, place, book, env).await?);
         *self.shared.live.write().unwrap_or_else(PoisonError::into_inner) = live;
         Ok(())
     }
@@ -138,9 +151,9 @@ impl Host {
         self.shared.verifier.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The address that a call to this node is sealed for.
-    pub(crate) fn target_uri(&self) -> String {
-        self.live().target_uri.clone()
+    /// The address that a call to this node is sealed for; `path` begins with a slash.
+    pub(crate) fn target_uri(&self, path: &str) -> String {
+        format!("{}{path}", self.live().base)
     }
 
     pub(crate) fn has_tool(&self, name: &str) -> bool {
@@ -152,14 +165,37 @@ impl Host {
         self.shared.calls.clone().try_acquire_owned().ok()
     }
 
-    /// Runs a tool. `None`: there is none of this name.
-    pub(crate) fn run(&self, request: InvokeRequest) -> Option<Events> {
+    /// Runs a tool.
+    pub(crate) async fn run(&self, request: InvokeRequest) -> Result<Events, NotRun> {
         let live = self.live();
-        let (tool, source) = live.tools.get(&request.tool)?.clone();
-        Some(match source {
-            Some(source) => self.read(tool, source, &request),
-            None => self.play(&live, &tool, request),
-        })
+        let (tool, source) = live.tools.get(&request.tool).ok_or(NotRun::UnknownTool)?.clone();
+        match (source, &live.remote, &tool.source) {
+            (Some(source), ..) => Ok(self.read(tool, source, &request)),
+            (None, Some(remote), Source::A2a { skill }) => {
+                match Turn::of(request, skill.clone(), tool.timeout, tool.bytes_max) {
+                    Ok(turn) => {
+                        let pursuit = Pursuit::begin(remote.clone(), turn).await.map_err(NotRun::Away)?;
+                        Ok(pursuit.events().boxed())
+                    }
+                    Err(failure) => Ok(futures::stream::iter([result(failure.result())]).boxed()),
+                }
+            }
+            (None, ..) => Ok(self.play(&live, &tool, request)),
+        }
+    }
+
+    /// The task of a call was canceled: what stands behind the node is told, too.
+    pub(crate) async fn cancel(&self, request: &InvokeRequest) -> InvokeResult {
+        let live = self.live();
+        let canceled = match &live.remote {
+            Some(remote) => remote.cancel(&request.idempotency_key).await,
+            // Whatever else a tool does ends with the call.
+            None => Ok(()),
+        };
+        match canceled {
+            Ok(()) => InvokeResult { ok: true, ..InvokeResult::default() },
+            Err(failure) => failure.result(),
+        }
     }
 
     fn read(&self, tool: Arc<Tool>, source: Arc<Opened>, request: &InvokeRequest) -> Events {
@@ -186,42 +222,6 @@ impl Host {
 
     fn live(&self) -> Arc<Live> {
         self.shared.live.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-// === impl Live ===
-
-impl Live {
-    async fn open(manifest: Manifest, place: &Place, outbound: &Outbound) -> Result<Live, Problems> {
-        let (place, outbound) = (place.clone(), outbound.clone());
-        // Files are read and databases built.
-        let opened =
-            tokio::task::spawn_blocking(move || Live::open_blocking(manifest, &place, &outbound)).await;
-        opened.unwrap_or_else(|_| Err(Problems(vec![Problem::new("", "", "", "opening the sources failed")])))
-    }
-
-    fn open_blocking(manifest: Manifest, place: &Place, outbound: &Outbound) -> Result<Live, Problems> {
-        let mut opener = Opener::new(place, &manifest.node.id, outbound);
-        let (mut tools, mut problems) = (BTreeMap::new(), Vec::new());
-        for tool in &manifest.tools {
-            match opener.open(tool) {
-                Ok(source) => {
-                    tools.insert(tool.name.clone(), (Arc::new(tool.clone()), source.map(Arc::new)));
-                }
-                Err(Misfit { key, value, remedy }) => {
-                    let key = format!("tool({}).source.{key}", tool.name);
-                    problems.push(Problem::new(&manifest.file, &key, value, remedy));
-                }
-            }
-        }
-        if !problems.is_empty() {
-            return Err(Problems(problems));
-        }
-        let node = &manifest.node;
-        let base = if node.address.is_empty() { format!("http://{}", node.id) } else { node.address.clone() };
-        let target_uri = format!("{}/peer/invoke", base.trim_end_matches('/'));
-        let rules = manifest.rules.iter().cloned().map(Arc::new).collect();
-        Ok(Live { manifest, rules, tools, target_uri })
     }
 }
 

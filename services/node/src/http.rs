@@ -1,4 +1,4 @@
-//! The node's three routes: `POST /peer/invoke` (sealed), `GET /peer/about` and `GET /healthz`.
+//! The node's routes: `POST /peer/invoke` and `POST /peer/cancel` (both sealed), `GET /peer/about` and `GET /healthz`.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use axum::routing::{get, post};
 use bytes::Bytes;
 use futures::StreamExt;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use tracing::field::Empty;
@@ -20,17 +21,21 @@ use weft_chassis::trace;
 use weft_proto::weft::{InvokeRequest, InvokeResult, invoke_event};
 use weft_seal::{Body as SealedBody, IncomingCall, SealFault};
 
-use crate::host::{Events, Host, unix_seconds};
+use crate::host::{Events, Host, NotRun, unix_seconds};
 use crate::wire;
 
 mod call;
 
 use call::Call;
 
+const INVOKE: &str = "/peer/invoke";
+const CANCEL: &str = "/peer/cancel";
+
 /// The routes of a host.
 pub(crate) fn router(host: Host) -> Router {
     Router::new()
-        .route("/peer/invoke", post(invoke))
+        .route(INVOKE, post(invoke))
+        .route(CANCEL, post(cancel))
         .route("/peer/about", get(about))
         .route("/healthz", get(async || "ok"))
         // The body is read by hand, within the node's own bound.
@@ -44,10 +49,38 @@ async fn about(State(host): State<Host>) -> Response {
 
 async fn invoke(State(host): State<Host>, request: Request) -> Response {
     let (head, body) = request.into_parts();
+    let span = span(&host, INVOKE, &head.headers);
+    let events = wants_events(&head.headers);
+    let opened = open(&host, &head, body).instrument(span.clone()).await;
+    match opened {
+        Ok(call) if events => stream(&host, call, span),
+        Ok(call) => whole(call).instrument(span).await,
+        Err(refusal) => refusal.into_response(&span),
+    }
+}
+
+/// The task of a call that ran, or runs, was canceled.
+async fn cancel(State(host): State<Host>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let span = span(&host, CANCEL, &head.headers);
+    let canceled = async {
+        let request = check(&host, CANCEL, &head, body).await?;
+        Ok(host.cancel(&request).await)
+    };
+    match canceled.instrument(span.clone()).await {
+        Ok(result) => {
+            span.record("weft.outcome", if result.ok { "ok" } else { "error" });
+            json(StatusCode::OK, wire::text(&result))
+        }
+        Err(refusal) => Refusal::into_response(refusal, &span),
+    }
+}
+
+fn span(host: &Host, path: &str, headers: &HeaderMap) -> Span {
     let span = tracing::info_span!(
         target: "weft::node",
         "invoke",
-        otel.name = %format_args!("{}/peer/invoke", host.id()),
+        otel.name = %format_args!("{}{path}", host.id()),
         otel.kind = "server",
         otel.status_code = Empty,
         error.type = Empty,
@@ -57,22 +90,28 @@ async fn invoke(State(host): State<Host>, request: Request) -> Response {
         weft.task.id = Empty,
         weft.outcome = Empty,
     );
-    trace::adopt(&span, &head.headers);
-    let events = wants_events(&head.headers);
-    let opened = open(&host, head.method.as_str(), &head.headers, body).instrument(span.clone()).await;
-    match opened {
-        Ok(call) if events => stream(&host, call, span),
-        Ok(call) => whole(call).instrument(span).await,
-        Err(refusal) => refusal.into_response(&span),
+    trace::adopt(&span, headers);
+    span
+}
+
+/// Checks, admits and begins a call.
+async fn open(host: &Host, head: &Parts, body: Body) -> Result<Call, Refusal> {
+    let request = check(host, INVOKE, head, body).await?;
+    let permit = host.admit().ok_or_else(Refusal::full)?;
+    match host.run(request).await {
+        Ok(events) => Ok(Call::new(events, permit)),
+        Err(NotRun::UnknownTool) => Err(Refusal::unknown_tool()),
+        Err(NotRun::Away(reason)) => Err(Refusal::away(&reason)),
     }
 }
 
-/// Reads, checks and admits a call; nothing of a body is looked at before its seal is good.
-async fn open(host: &Host, method: &str, headers: &HeaderMap, body: Body) -> Result<Call, Refusal> {
+/// Reads and checks a call; nothing of a body is looked at before its seal is good.
+async fn check(host: &Host, path: &str, head: &Parts, body: Body) -> Result<InvokeRequest, Refusal> {
     let bytes_max = usize::try_from(host.settings().body_bytes_max).unwrap_or(usize::MAX);
     let body = read(body, bytes_max).await?;
-    let target_uri = host.target_uri();
-    let call = IncomingCall { method, target_uri: &target_uri, headers, body: SealedBody::Bytes(&body) };
+    let (method, target_uri) = (head.method.as_str(), host.target_uri(path));
+    let (headers, sealed) = (&head.headers, SealedBody::Bytes(&body));
+    let call = IncomingCall { method, target_uri: &target_uri, headers, body: sealed };
     let verifier = host.verifier();
     let opened =
         verifier.open(&call, unix_seconds(host.env())).map_err(|fault| Refusal::seal(host, fault))?;
@@ -90,9 +129,7 @@ async fn open(host: &Host, method: &str, headers: &HeaderMap, body: Body) -> Res
     if !host.has_tool(&request.tool) {
         return Err(Refusal::unknown_tool());
     }
-    let permit = host.admit().ok_or_else(Refusal::full)?;
-    let events = host.run(request).ok_or_else(Refusal::unknown_tool)?;
-    Ok(Call::new(events, permit))
+    Ok(request)
 }
 
 /// Refuses a call that came too far, or through this node already. Both are covered by the seal.
@@ -185,6 +222,12 @@ impl Refusal {
     fn full() -> Refusal {
         let reason = "this node answers as many calls as it may: try again".to_owned();
         Refusal { retry: true, ..Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "BUSY", reason) }
+    }
+
+    /// The node is here, and what it answers with is not.
+    fn away(reason: &str) -> Refusal {
+        let reason = format!("the remote agent behind it is away: {reason}");
+        Refusal { retry: true, ..Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "AGENT_UNREACHABLE", reason) }
     }
 
     /// The caller hears the same of every bad seal; the log hears which.

@@ -13,6 +13,8 @@ weft_chassis::settings! {
         pub nonces_max: u64 = 2_097_152, 1_024..=67_108_864;
         /// hops a call may have made on its way, the last one included
         pub depth_max: u64 = 8, 1..=64;
+        /// turns with a remote agent that one node remembers, so that a restart goes on with them; the oldest is forgotten first
+        pub agent_turns_max: u64 = 100_000, 100..=10_000_000;
         /// silence after which a stream says that it is alive, in milliseconds
         pub keep_alive_ms: u64 = 10_000, 100..=600_000;
     }

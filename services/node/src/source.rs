@@ -69,7 +69,7 @@ impl<'a> Opener<'a> {
         Opener { place, outbound, databases: sqlite::Databases::new(place.data_dir.join(node)) }
     }
 
-    /// Opens a tool's source; nothing for a scenario. Blocks.
+    /// Opens a tool's source; nothing for a scenario and for an agent. Blocks.
     pub(crate) fn open(&mut self, tool: &Tool) -> Result<Option<Opened>, Misfit> {
         let base = &self.place.base_dir;
         Ok(Some(match &tool.source {
@@ -99,7 +99,7 @@ impl<'a> Opener<'a> {
                 },
             },
             Source::Network(table) => Opened::Network { root: PathBuf::from("/"), table: *table },
-            Source::Scenario => return Ok(None),
+            Source::Scenario | Source::A2a { .. } => return Ok(None),
         }))
     }
 }

@@ -15,6 +15,7 @@ pub(crate) struct Metrics {
     /// Agent cards signed.
     pub(crate) cards: Counter,
     refused: Family<Refused, Counter>,
+    not_let_in: Family<Refused, Counter>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -32,11 +33,20 @@ impl Metrics {
             signer.register("cards_signed", "Agent cards signed", metrics.cards.clone());
             signer.register("seals_accepted", "Seals found good", metrics.accepted.clone());
             signer.register("seals_refused", "Seals refused, by reason", metrics.refused.clone());
+            signer.register(
+                "authentications_failed",
+                "Calls whose credentials were not accepted, by reason",
+                metrics.not_let_in.clone(),
+            );
         });
         metrics
     }
 
     pub(crate) fn refused(&self, code: &'static str) {
         self.refused.get_or_create(&Refused { code }).inc();
+    }
+
+    pub(crate) fn not_let_in(&self, code: &'static str) {
+        self.not_let_in.get_or_create(&Refused { code }).inc();
     }
 }

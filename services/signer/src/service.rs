@@ -3,27 +3,27 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::HeaderValue;
 use tonic::service::Routes;
 use tonic::{Request, Response, Status};
 use weft_chassis::Env;
 use weft_chassis::status::status;
-use weft_core::{Fault, Kind};
+use weft_core::Fault;
 use weft_proto::a2a::AgentCardSignature;
 use weft_proto::json;
 use weft_proto::weft as pb;
 use weft_proto::weft::signer_server::{self, SignerServer};
 use weft_seal::card::{CardSignature, key_set};
-use weft_seal::{Body, Call, CallFault, IncomingCall, Nonces, PublicKey, SealFault, Verifier};
+use weft_seal::{Call, CallFault, Nonces, PublicKey, Verifier};
 
+use crate::access::Access;
 use crate::cards::Cards;
 use crate::keyring::Keyring;
 use crate::metrics::Metrics;
+use crate::seals::{Bad, Seals, sha256};
 use crate::wrap::Wrapping;
-use crate::{KeyringFault, Settings};
+use crate::{OpenFault, Settings};
 
-/// Most headers of a call that is to be verified.
-const HEADERS_MAX: usize = 256;
 /// Longest URL of a key set.
 const JKU_CHARS_MAX: usize = 2_048;
 
@@ -37,18 +37,20 @@ struct Shared {
     env: Env,
     keyring: Keyring,
     wrapping: Wrapping,
-    verifier: Verifier,
+    seals: Arc<Seals>,
+    access: Access,
     metrics: Metrics,
     cards: Cards,
     started: i64,
 }
 
 impl Signer {
-    /// Opens the keys under `<data>/keys`, making the mesh's key at the first start. Reads files; blocks shortly.
+    /// Opens the keys under `<data>/keys`, making the mesh's key at the first start, and the access file. Reads files;
+    /// blocks shortly. Needs the runtime: the access file is followed from now on.
     ///
     /// # Errors
-    /// When a key file is too open, damaged, misnamed or cannot be read or written.
-    pub fn open(settings: &Settings, data: &Path, env: &Env) -> Result<Self, KeyringFault> {
+    /// When a key file is too open, damaged, misnamed or cannot be read or written, or the access file is wrong.
+    pub fn open(settings: &Settings, data: &Path, env: &Env) -> Result<Self, OpenFault> {
         let mut keyring = Keyring::open(data, &settings.mesh, env)?;
         let wrapping = Wrapping::open(data, env)?;
         let started = seconds(env);
@@ -56,21 +58,16 @@ impl Signer {
         let nonces = Arc::new(Nonces::new(settings.window(), capacity, started));
         let verifier = Verifier::new(&settings.mesh, keyring.take_trust(), nonces);
         let cards = Cards::open(data, settings.card_key_rotate_days, settings.card_key_overlap_days, env)?;
-        let shared = Shared {
-            env: env.clone(),
-            keyring,
-            wrapping,
-            verifier,
-            metrics: Metrics::registered(env),
-            cards,
-            started,
-        };
+        let metrics = Metrics::registered(env);
+        let seals = Arc::new(Seals { verifier, metrics: metrics.clone(), env: env.clone() });
+        let access = Access::open(settings, data, seals.clone(), env).map_err(OpenFault::Access)?;
+        let shared = Shared { env: env.clone(), keyring, wrapping, seals, access, metrics, cards, started };
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// The service, for [`weft_chassis::peer::local`] or [`weft_chassis::serve`].
+    /// The services, for [`weft_chassis::peer::local`] or [`weft_chassis::serve`].
     pub fn routes(&self) -> Routes {
-        Routes::new(SignerServer::new(self.clone()))
+        self.shared.access.add_to(Routes::new(SignerServer::new(self.clone())))
     }
 
     /// The key that nodes must trust, for nodes hosted in this process. Others get it as a JWK by configuration.
@@ -136,25 +133,12 @@ impl Signer {
     }
 
     fn check(&self, request: &pb::VerifyRequest) -> Result<pb::VerifyResponse, Fault> {
-        let shared = &*self.shared;
-        let headers = header_map(&request.headers)?;
-        let call = IncomingCall {
-            method: &request.method,
-            target_uri: &request.target_uri,
-            headers: &headers,
-            body: Body::Sha256(sha256(&request.body_sha256)?),
-        };
-        match shared.verifier.open(&call, seconds(&shared.env)) {
-            Ok(opened) => {
-                shared.metrics.accepted.inc();
-                Ok(pb::VerifyResponse { key_id: opened.key_id.to_owned(), scope: opened.scope.to_owned() })
-            }
-            Err(fault) => {
-                shared.metrics.refused(fault.code());
-                tracing::warn!(code = fault.code(), reason = %fault, "refused the seal of an incoming call");
-                Err(refused(fault))
-            }
+        let checked = self.shared.seals.check(request);
+        if let Err(Bad::Seal(fault)) = &checked {
+            tracing::warn!(code = fault.code(), reason = %fault, "refused the seal of an incoming call");
         }
+        let good = checked.map_err(Bad::fault)?;
+        Ok(pb::VerifyResponse { key_id: good.key_id, scope: good.scope })
     }
 }
 
@@ -204,28 +188,6 @@ fn seconds(env: &Env) -> i64 {
     env.now().seconds
 }
 
-fn sha256(bytes: &[u8]) -> Result<[u8; 32], Fault> {
-    bytes.try_into().map_err(|_| {
-        Fault::invalid("bodySha256", format!("must be the 32 bytes of a SHA-256, not {} bytes", bytes.len()))
-    })
-}
-
-fn header_map(pairs: &[pb::Header]) -> Result<HeaderMap, Fault> {
-    if pairs.len() > HEADERS_MAX {
-        return Err(Fault::invalid("headers", format!("must be at most {HEADERS_MAX}")));
-    }
-    let mut headers = HeaderMap::with_capacity(pairs.len());
-    for (index, pair) in pairs.iter().enumerate() {
-        let name = HeaderName::try_from(pair.name.as_str())
-            .map_err(|_| Fault::invalid(format!("headers[{index}].name"), "must be a header name"))?;
-        let value = HeaderValue::try_from(pair.value.as_str())
-            .map_err(|_| Fault::invalid(format!("headers[{index}].value"), "must be a header value"))?;
-        // Appended, not inserted: a header that is there twice must be seen to be.
-        headers.append(name, value);
-    }
-    Ok(headers)
-}
-
 /// Names the field as the request has it.
 fn invalid(request: &pb::SignRequest, bad: &CallFault) -> Fault {
     let field = match bad.field.as_str() {
@@ -238,12 +200,4 @@ fn invalid(request: &pb::SignRequest, bad: &CallFault) -> Fault {
         },
     };
     Fault::invalid(field, bad.problem)
-}
-
-fn refused(fault: SealFault) -> Fault {
-    if fault.retryable() {
-        Fault { retry_after_ms: Some(1_000), ..Fault::unavailable(fault.public()) }
-    } else {
-        Fault::new(Kind::Unauthenticated, fault.public())
-    }
 }

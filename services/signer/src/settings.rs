@@ -17,6 +17,18 @@ weft_chassis::settings! {
         pub card_key_rotate_days: u32 = 90, 0..=3_650;
         /// for how many days an older pair of card keys stays in the key set after it was followed by the next
         pub card_key_overlap_days: u32 = 30, 1..=3_650;
+        /// access file: who may call and how they prove it (TOML); empty: access.toml in mesh.data, if there is one
+        pub access: String = String::new();
+        /// how often the access file and the secrets that it names are looked at for changes, in milliseconds
+        pub access_poll_ms: u32 = 500, 20..=3_600_000;
+        /// readers that may watch the access policy at once; one more hears RESOURCE_EXHAUSTED
+        pub access_watchers_max: u32 = 1_024, 1..=1_048_576;
+        /// how long an identity provider may take to give its keys, in milliseconds
+        pub provider_timeout_ms: u32 = 5_000, 100..=60_000;
+        /// after how many seconds the keys of an identity provider are fetched again
+        pub provider_keys_s: u32 = 600, 10..=86_400;
+        /// file with the key of the secret store (32 bytes, base64url); empty: WEFT_SECRETS_KEY, else one that is made in mesh.data
+        pub secrets_key_file: String = String::new();
     }
 }
 

@@ -5,6 +5,7 @@ mod config;
 mod failure;
 mod node;
 mod out;
+mod profile;
 mod remote;
 mod store;
 mod tasks;
@@ -33,6 +34,7 @@ pub async fn run() -> Result<(), Failure> {
         Command::Send(outgoing) => tasks::send(outgoing).await,
         Command::Stream(outgoing) => tasks::stream(outgoing).await,
         Command::Tasks { command } => tasks::tasks(command).await,
+        Command::Profile { command } => profile::profile(command),
         Command::Store { command } => store::store(&settings, command).await,
         Command::Config { command } => config::config(&settings, command),
         Command::Completion { shell } => {

@@ -6,12 +6,14 @@ use std::time::Duration;
 use weft_proto::weft;
 
 use super::reader::Reader;
-use super::{Manifest, Source, Tool, capability, is_id, scenario, source};
+use super::{Agent, Manifest, Source, Tool, agent, capability, is_id, scenario, source};
 
 /// Most tools of one node.
 const TOOLS_MAX: usize = 64;
 /// Ids that no node may have: paths of the HTTP+JSON binding begin with a node's id, or with one of these.
 const RESERVED: [&str; 2] = ["tasks", "v1"];
+/// Most bytes of one answer that a manifest may allow.
+const BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Most fields of one tool.
 const FIELDS_MAX: usize = 64;
 
@@ -56,7 +58,25 @@ pub(super) fn manifest(root: &Reader<'_>) -> Manifest {
             "no tool plays it: declare a tool with source = { kind = \"scenario\" }",
         );
     }
-    Manifest { file: String::new(), node, tools, capabilities, rules }
+    let agent = remote(root, &tools);
+    node.agent_backed = agent.is_some();
+    Manifest { file: String::new(), node, tools, capabilities, rules, agent }
+}
+
+/// `[agent]` belongs to the tools that forward to it, and they to it.
+fn remote(root: &Reader<'_>, tools: &[Tool]) -> Option<Agent> {
+    let agent = agent::read(root);
+    let forwards = tools.iter().any(|tool| matches!(tool.source, Source::A2a { .. }));
+    if forwards && !root.has("agent") {
+        let remedy =
+            "a tool of kind \"a2a\" forwards to a remote agent: declare it in a section [agent] with url";
+        root.wrong("agent", "", remedy);
+    }
+    if !forwards && root.has("agent") {
+        let remedy = "no tool forwards to it: declare a tool with source = { kind = \"a2a\" }";
+        root.wrong("agent", "declared", remedy);
+    }
+    agent
 }
 
 fn declared(section: Reader<'_>) -> weft::Node {
@@ -134,13 +154,13 @@ fn tool(section: Reader<'_>) -> (weft::Tool, Tool) {
         }
     };
     let fields = section.texts("fields", FIELDS_MAX, 64);
-    let scenario = source == Some(Source::Scenario);
-    if scenario && !fields.is_empty() {
-        section.wrong("fields", fields.join(", "), "a scenario answers no rows: remove it");
+    let speaks = source.as_ref().is_some_and(|source| !source.has_rows());
+    if speaks && !fields.is_empty() {
+        section.wrong("fields", fields.join(", "), "a scenario or an agent answers no rows: remove it");
     }
-    if !scenario && !section.has("fields") {
+    if !speaks && !section.has("fields") {
         section.wrong("fields", "", "list the fields that may leave the node, like [\"name\", \"region\"]");
-    } else if !scenario && fields.is_empty() {
+    } else if !speaks && fields.is_empty() {
         section.wrong("fields", "empty", "list at least one field that may leave the node");
     }
     let whitelisted: BTreeSet<&String> = fields.iter().collect();
@@ -163,7 +183,8 @@ fn tool(section: Reader<'_>) -> (weft::Tool, Tool) {
     if let Some(field) = as_of.as_ref().filter(|f| !whitelisted.contains(f)) {
         section.wrong("as_of", format!("\"{field}\""), "must be one of `fields`");
     }
-    let default_ms = if scenario { 600_000 } else { 5_000 };
+    let default_ms = if speaks { 600_000 } else { 5_000 };
+    let default_bytes = if matches!(source, Some(Source::A2a { .. })) { BYTES_MAX } else { 256 * 1024 };
     let tool = Tool {
         name: name.clone(),
         // A tool without a source was reported: the manifest is refused, and this one never seen.
@@ -172,7 +193,7 @@ fn tool(section: Reader<'_>) -> (weft::Tool, Tool) {
         filters,
         as_of,
         rows_max: usize(section.number("rows_max", 100, 1..=10_000)),
-        bytes_max: usize(section.number("bytes_max", 256 * 1024, 1_024..=16 * 1024 * 1024)),
+        bytes_max: usize(section.number("bytes_max", default_bytes, 1_024..=BYTES_MAX)),
         timeout: Duration::from_millis(section.number("timeout_ms", default_ms, 1..=3_600_000)),
     };
     section.finish();

@@ -49,6 +49,19 @@ pub enum Source {
     Network(NetworkTable),
     /// No rows: the manifest's rules play an agent.
     Scenario,
+    /// No rows: the message goes to the agent of `[agent]`.
+    A2a {
+        /// Which of the agent's skills it is for; unset: the agent chooses.
+        skill: Option<String>,
+    },
+}
+
+impl Source {
+    /// Whether it answers rows, rather than what an agent says.
+    #[must_use]
+    pub fn has_rows(&self) -> bool {
+        !matches!(self, Source::Scenario | Source::A2a { .. })
+    }
 }
 
 /// An SQLite database.
@@ -101,7 +114,7 @@ pub enum NetworkTable {
     Routes,
 }
 
-const KINDS: &str = "must be json, csv, sqlite, http_json, prometheus, network or scenario";
+const KINDS: &str = "must be json, csv, sqlite, http_json, prometheus, network, scenario or a2a";
 
 /// Reads a `source` table; nothing when it is wrong.
 pub(super) fn read(section: Reader<'_>) -> Option<Source> {
@@ -114,6 +127,9 @@ pub(super) fn read(section: Reader<'_>) -> Option<Source> {
         "prometheus" => Some(prometheus(&section)),
         "network" => network(&section).map(Source::Network),
         "scenario" => Some(Source::Scenario),
+        "a2a" => {
+            Some(Source::A2a { skill: Some(section.text("skill", 200)).filter(|skill| !skill.is_empty()) })
+        }
         "" => None,
         other => {
             section.wrong("kind", format!("\"{other}\""), KINDS);

@@ -180,6 +180,7 @@ impl Book {
                 None
             }
             Refusal::Invalid if !lease.refused => {
+                lease.signals.task_ended();
                 lease.signals.stop.cancel();
                 lease.refused = true;
                 lease.ended = true;
@@ -188,7 +189,12 @@ impl Book {
                 lease.waiting_bytes = 0;
                 self.next(key, now)
             }
-            Refusal::Invalid | Refusal::Unspecified | Refusal::StaleLease | Refusal::Terminal => {
+            Refusal::Terminal => {
+                lease.signals.task_ended();
+                self.stop(key);
+                None
+            }
+            Refusal::Invalid | Refusal::Unspecified | Refusal::StaleLease => {
                 self.stop(key);
                 None
             }
@@ -256,11 +262,12 @@ impl Book {
         requests
     }
 
-    /// Stops the run of a task under this lease, as the store asked.
+    /// Stops the run of a task under this lease, as the store asked: the task was canceled.
     pub(crate) fn stop_task(&mut self, task_id: &str, lease: u64) {
         if let Some(key) = self.by_task.get(task_id).copied()
-            && self.leases.get(&key).is_some_and(|held| held.turn.lease == lease)
+            && let Some(held) = self.leases.get(&key).filter(|held| held.turn.lease == lease)
         {
+            held.signals.task_ended();
             self.stop(key);
         }
     }

@@ -85,7 +85,19 @@ impl World {
         accept: &str,
         hop: &[(&str, &str)],
     ) -> Request<String> {
-        let uri = format!("http://{}/peer/invoke", self.host.id());
+        self.request_at("/peer/invoke", body, scope, accept, hop)
+    }
+
+    /// The sealed call of another route.
+    pub(crate) fn request_at(
+        &self,
+        path: &str,
+        body: &str,
+        scope: &str,
+        accept: &str,
+        hop: &[(&str, &str)],
+    ) -> Request<String> {
+        let uri = format!("http://{}{path}", self.host.id());
         let call = Call {
             method: "POST",
             target_uri: &uri,

@@ -4,6 +4,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use weft_chassis::settings::{Doc, Layers};
 
 use super::Failure;
+use super::profile::ProfileCommand;
 use super::remote::Remote;
 use super::store::StoreCommand;
 use super::tasks::{Outgoing, TasksCommand};
@@ -48,6 +49,11 @@ pub(super) enum Command {
     Tasks {
         #[command(subcommand)]
         command: TasksCommand,
+    },
+    /// Meshes that are elsewhere, and how this machine proves itself to them
+    Profile {
+        #[command(subcommand)]
+        command: ProfileCommand,
     },
     /// Check, back up or restore a task store
     Store {

@@ -1,18 +1,40 @@
-//! Whom the client commands speak to, and how.
+//! Whom the client commands speak to, as whom, and how.
+
+mod failure;
+mod target;
+
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use weft_chassis::Outbound;
-use weft_client::{Agent, Binding, Card, Client, Error, Options, Why};
+use weft_client::{Agent, Binding, Card, Client, Error, Options};
 
 use super::Failure;
 use super::out::Out;
+use target::Target;
 
-/// Which agent, and how to print.
+/// Which agent, who calls, and how to print.
 #[derive(Debug, Args)]
 pub(super) struct Remote {
-    /// Base URL of the mesh, or of any A2A agent
-    #[arg(long, env = "WEFT_URL", default_value = "http://127.0.0.1:8420")]
-    url: String,
+    /// Base URL of the mesh, or of any A2A agent [default: that of the profile in use, else http://127.0.0.1:8420]
+    #[arg(long, env = "WEFT_URL")]
+    url: Option<String>,
+    /// Profile to use (see `weft profile`); without it the one in use, unless --url is given
+    #[arg(long, env = "WEFT_PROFILE", value_name = "NAME")]
+    profile: Option<String>,
+    /// File that holds the token to call with [env: WEFT_TOKEN holds the token itself]
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// PEM file of a certificate authority to trust besides those of this machine
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// PEM file of a certificate that shows who calls
+    #[arg(long, value_name = "FILE", requires = "key")]
+    cert: Option<PathBuf>,
+    /// PEM file of the key that belongs to it
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    key: Option<PathBuf>,
     /// Speak this binding: jsonrpc, rest or grpc; without it the agent's card decides
     #[arg(long)]
     binding: Option<Binding>,
@@ -28,44 +50,38 @@ impl Remote {
     }
 
     /// The agent's card.
-    pub(super) async fn card(&self) -> Result<std::sync::Arc<Card>, Failure> {
-        let client = Client::new(Options::default()).map_err(|error| self.failure(&error))?;
-        client.card(&self.url).await.map_err(|error| self.failure(&error))
+    pub(super) async fn card(&self) -> Result<Arc<Card>, Failure> {
+        let (client, url) = self.client()?;
+        client.card(&url).await.map_err(|error| self.failure(&error))
     }
 
     /// The agent.
     pub(super) async fn agent(&self) -> Result<Agent, Failure> {
-        let client = Client::new(Options::default()).map_err(|error| self.failure(&error))?;
-        client.agent(&self.url, self.binding.as_slice()).await.map_err(|error| self.failure(&error))
+        let (client, url) = self.client()?;
+        client.agent(&url, self.binding.as_slice()).await.map_err(|error| self.failure(&error))
     }
 
     /// What an error of the client means for the command.
     pub(super) fn failure(&self, error: &Error) -> Failure {
-        failure(&self.url, error)
+        let base = Target::of(self).map(|target| target.url).unwrap_or_default();
+        failure::of(&base, error)
+    }
+
+    fn client(&self) -> Result<(Client, String), Failure> {
+        let target = Target::of(self).map_err(Failure::Usage)?;
+        if let Some(warning) = target.warning() {
+            self.out().note(&warning);
+        }
+        let Target { url, outbound, credentials } = target;
+        let client = Client::new(Options { outbound, credentials, ..Options::default() });
+        Ok((client.map_err(|error| failure::of(&url, &error))?, url))
     }
 }
 
 /// A public document of the mesh at `base`.
 pub(super) async fn document(base: &str, path: &str, outbound: Outbound) -> Result<String, Failure> {
-    let failed = |error: Error| failure(base, &error);
+    let failed = |error: Error| failure::of(base, &error);
     let client = Client::new(Options { outbound, ..Options::default() }).map_err(failed)?;
     let body = client.document(&format!("{}{path}", base.trim_end_matches('/'))).await.map_err(failed)?;
     String::from_utf8(body.to_vec()).map_err(|_| Failure::Refused(format!("{path} of {base} is not text")))
-}
-
-fn failure(base: &str, error: &Error) -> Failure {
-    match &error.why {
-        Why::Refused(refusal) => {
-            Failure::Refused(format!("{} ({})", refusal.fault.message, refusal.fault.kind.row().jsonrpc))
-        }
-        Why::Unreachable(text) => {
-            Failure::Unreachable(format!("cannot reach {}: {text}; is the mesh up? (`weft up`)", base))
-        }
-        Why::Broken(_) | Why::TimedOut(_) | Why::Unfinished(_) => {
-            let next = error.trail.task_id.as_ref().map(|id| format!("; see `weft tasks get {id}`"));
-            Failure::Unreachable(format!("{}{}", error.why, next.unwrap_or_default()))
-        }
-        Why::Unusable(_) => Failure::Usage(error.to_string()),
-        _ => Failure::Refused(error.to_string()),
-    }
 }

@@ -17,6 +17,7 @@ mod no_hands;
 mod nodes;
 mod one_or_many;
 mod process;
+mod remote;
 mod restart;
 mod seeds;
 mod trace;

@@ -28,7 +28,10 @@ const CONNECTING: [(&str, &str); 13] = [
     ("services/chassis/src/outbound/proxy.rs", "nobody: says where the proxy is"),
     ("services/chassis/src/outbound/resolve.rs", "nobody: turns the proxy's name into addresses"),
     ("services/chassis/src/peer.rs", "other services of the mesh, over gRPC"),
-    ("services/client/src/http.rs", "A2A agents, from the command line: the one stack of the client"),
+    (
+        "services/client/src/http.rs",
+        "A2A agents, from the command line and behind a node: the one stack of the client",
+    ),
     ("services/executor-bridge/src/door.rs", "nodes: the one way out"),
     ("services/executor-bridge/src/door/http_client.rs", "nodes: the one way out"),
     ("services/executor-bridge/src/door/reply.rs", "nodes: the one way out"),

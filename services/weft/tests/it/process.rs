@@ -36,6 +36,8 @@ pub(crate) fn command(args: &[&str]) -> Command {
     for (name, _) in foreign {
         command.env_remove(name);
     }
+    // Nor the profiles of whoever runs the tests.
+    command.env("WEFT_PROFILES", concat!(env!("CARGO_TARGET_TMPDIR"), "/no-profiles.toml"));
     command.args(args).current_dir(env!("CARGO_TARGET_TMPDIR")).stdin(Stdio::null());
     command
 }

@@ -104,6 +104,7 @@ async fn the_store_stops_exactly_the_lease_it_names() {
     assert!(!signals.stop.is_cancelled());
     book.stop_task("t1", 2);
     assert!(signals.stop.is_cancelled() && book.len() == 0);
+    assert!(signals.has_task_ended(), "its work is wanted by nobody any more");
 }
 
 #[tokio::test]
@@ -116,4 +117,22 @@ async fn a_run_is_full_until_a_request_took_its_steps() {
     assert!(book.full(key));
     book.answer(&yes(&request), now);
     assert!(!book.full(key));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_somebody_else_has_is_no_end_of_its_task() {
+    for (refusal, ended) in
+        [(Refusal::StaleLease, false), (Refusal::Terminal, true), (Refusal::Invalid, true)]
+    {
+        let (mut book, now) = connected();
+        let (key, signals) = open(&mut book, "t1", 1, now);
+        let request = book.push(key, steps(1), 1, false, now).unwrap();
+        book.answer(&no(&request, refusal), now);
+        assert!(signals.stop.is_cancelled());
+        assert_eq!(signals.has_task_ended(), ended, "{refusal:?}");
+    }
+    let (mut book, now) = connected();
+    let (_, signals) = open(&mut book, "t1", 1, now);
+    book.stop_all();
+    assert!(signals.stop.is_cancelled() && !signals.has_task_ended(), "it is taken up again");
 }
