@@ -72,6 +72,9 @@ pub(crate) async fn handle(
     };
     let extensions = agent.map_or(&[][..], |agent| &agent.extensions);
     caller.activates(extensions)?;
+    if let Call::SendMessage(_) | Call::SendStreamingMessage(_) = &call {
+        edge.limits().message(&caller.who)?;
+    }
     let tenant = call.tenant().to_owned();
     let owner = caller.owner.in_tenant(&tenant).as_str().to_owned();
     let scope = Scope { edge, caller, agent, tenant: &tenant, owner };
@@ -98,6 +101,9 @@ pub(crate) async fn handle(
         Call::GetExtendedAgentCard(_) => Reply::Card(Box::new(extended::card(&scope)?)),
     };
     reply.outline(&Outline { edge, tenant: &tenant });
+    if let Some(token) = caller.issued() {
+        reply.tell(token);
+    }
     Ok((reply, caller.activated(extensions)))
 }
 

@@ -1,16 +1,20 @@
 //! `/api`: what the console needs beside A2A itself.
 
+pub(crate) mod session;
+
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use bytes::Bytes;
 use futures::{Stream, stream};
 use http::{Response, StatusCode};
 use tonic::Streaming;
-use weft_core::{Fault, Owner};
+use weft_core::Fault;
 use weft_proto::weft::{FeedEvent, FeedRequest};
 
+use crate::access::{Admitted, Who};
 use crate::edge::Edge;
 use crate::limits::StreamPermit;
 use crate::metrics::OpenStream;
@@ -31,8 +35,11 @@ pub(crate) async fn catalog(State(edge): State<Arc<Edge>>) -> Response<Body> {
 
 /// `GET /api/tasks/feed`: every status change of the caller's tasks from now on, as `event: task` with ProtoJSON of
 /// `weft.v1.FeedEvent`.
-pub(crate) async fn feed(State(edge): State<Arc<Edge>>) -> Response<Body> {
-    match open_feed(&edge).await {
+pub(crate) async fn feed(
+    State(edge): State<Arc<Edge>>,
+    Extension(Admitted(who)): Extension<Admitted>,
+) -> Response<Body> {
+    match open_feed(&edge, &who).await {
         Ok(feed) => sse::answer(frames(feed), edge.keep_alive()),
         Err(fault) => plain::fault(&fault),
     }
@@ -45,9 +52,9 @@ struct Feed {
     _open: OpenStream,
 }
 
-async fn open_feed(edge: &Arc<Edge>) -> Result<Feed, Fault> {
-    let owner = Owner::local();
-    let permit = edge.limits().stream(owner.as_str())?;
+async fn open_feed(edge: &Arc<Edge>, who: &Who) -> Result<Feed, Fault> {
+    let owner = who.owner.as_ref().ok_or_else(|| Fault::internal("nobody in particular has no feed"))?;
+    let permit = edge.limits().stream(who)?;
     let asked = FeedRequest { owner: owner.as_str().to_owned() };
     let events = bounded(edge.upstream_time(), edge.tasks().feed(asked)).await?;
     Ok(Feed { events, edge: Arc::clone(edge), _permit: permit, _open: edge.counters().stream_opened() })

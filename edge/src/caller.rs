@@ -1,10 +1,16 @@
-//! Who calls, and what a call says about itself beside its body: the service parameters of A2A v1.0 §3.2.6.
+//! What a call says about itself beside its body: the service parameters of A2A v1.0 §3.2.6, and for whom it runs.
 //!
 //! They are HTTP headers; gRPC metadata is the same thing under the same names.
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use std::sync::Arc;
+
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
+use weft_chassis::Env;
 use weft_core::{Fault, Kind, Owner, message};
 use weft_proto::a2a::AgentExtension;
+
+use crate::a2a::Operation;
+use crate::access::{self, Admitted, Standing, Who};
 
 /// Names the protocol version a caller speaks.
 pub(crate) const A2A_VERSION: HeaderName = HeaderName::from_static("a2a-version");
@@ -16,6 +22,11 @@ pub(crate) const X_A2A_EXTENSIONS: HeaderName = HeaderName::from_static("x-a2a-e
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Resumes a stream after the event with this `id:`.
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Opens what an anonymous caller has made: sent by them, or made here and given back once.
+pub(crate) const TASK_ACCESS_TOKEN: HeaderName = HeaderName::from_static("task-access-token");
+/// How long a task access token is, in characters.
+const TASK_ACCESS_CHARS: std::ops::RangeInclusive<usize> = 20..=256;
 
 /// A version of the protocol. Only `Major.Minor` counts (A2A v1.0 §3.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +42,10 @@ pub(crate) struct Caller {
     pub(crate) owner: Owner,
     /// True for an authenticated principal: sending the same `messageId` again answers the same task.
     pub(crate) replay_by_message_id: bool,
+    /// Who it is, and what that lets them do.
+    pub(crate) who: Arc<Who>,
+    /// The task access token that was made for this call.
+    issued: Option<String>,
     /// Empty: none.
     pub(crate) idempotency_key: String,
     /// The last event it has seen of the stream it asks for.
@@ -39,18 +54,25 @@ pub(crate) struct Caller {
     extensions: Vec<String>,
 }
 
-/// The extensions in use for a call, as a header lists them; may be empty.
+/// What the headers of an answer say.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Activated(String);
+pub(crate) struct Activated {
+    /// The extensions in use, as a header lists them; may be empty.
+    extensions: String,
+    /// The task access token that was made for the call.
+    issued: Option<String>,
+}
 
 // === impl Activated ===
 
 impl Activated {
-    /// The header of the answer, under the name that the caller used.
-    pub(crate) fn header(&self, asked: &HeaderMap) -> Option<(HeaderName, HeaderValue)> {
+    /// The headers of the answer; extensions under the name that the caller used.
+    pub(crate) fn headers(&self, asked: &HeaderMap) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
         let name = if asked.contains_key(&A2A_EXTENSIONS) { A2A_EXTENSIONS } else { X_A2A_EXTENSIONS };
-        let value = Some(&self.0).filter(|uris| !uris.is_empty())?;
-        HeaderValue::try_from(value).ok().map(|value| (name, value))
+        let extensions = Some(&self.extensions).filter(|uris| !uris.is_empty());
+        let extensions = extensions.and_then(|uris| Some((name, HeaderValue::try_from(uris).ok()?)));
+        let token = self.issued.as_ref().and_then(|token| HeaderValue::try_from(token).ok());
+        extensions.into_iter().chain(token.map(|token| (TASK_ACCESS_TOKEN, token)))
     }
 }
 
@@ -137,21 +159,37 @@ pub(crate) fn not_spoken_here(asked: Version, here: Version, spoken: &[Version])
 // === impl Caller ===
 
 impl Caller {
-    /// Reads the caller of a request. Without credentials every caller is the one local principal.
+    /// Reads the caller of a request that the gate has let through, and judges whether they may do this at all.
     ///
     /// # Errors
-    /// `Invalid` for a header that breaks its rule.
-    pub(crate) fn of(headers: &HeaderMap) -> Result<Caller, Fault> {
+    /// `Denied` without the scope, `Unauthenticated` when an anonymous caller has no task access token, `Invalid` for a
+    /// header that breaks its rule.
+    pub(crate) fn of(
+        env: &Env,
+        headers: &HeaderMap,
+        extensions: &Extensions,
+        operation: Operation,
+    ) -> Result<Caller, Fault> {
+        let admitted = extensions.get::<Admitted>();
+        let who = admitted.ok_or_else(|| Fault::internal("a call has come past the gate"))?.0.clone();
+        Caller::as_who(who, env, headers, operation)
+    }
+
+    fn as_who(who: Arc<Who>, env: &Env, headers: &HeaderMap, operation: Operation) -> Result<Caller, Fault> {
+        who.needs(operation.scope())?;
+        let (owner, issued) = owner(&who, env, headers, operation)?;
         let idempotency_key = single(headers, &IDEMPOTENCY_KEY, "Idempotency-Key")?.map(str::to_owned);
         if let Some(key) = &idempotency_key {
             message::idempotency_key(key)?;
         }
         Ok(Caller {
-            owner: Owner::local(),
-            replay_by_message_id: false,
+            owner,
+            replay_by_message_id: who.standing == Standing::Authenticated,
+            who,
+            issued,
             idempotency_key: idempotency_key.unwrap_or_default(),
             last_event: last_event(headers)?,
-            extensions: extensions(headers)?,
+            extensions: extensions_of(headers)?,
         })
     }
 
@@ -177,12 +215,48 @@ impl Caller {
     /// Which of the agent's extensions are in use for this call.
     pub(crate) fn activated(&self, declared: &[AgentExtension]) -> Activated {
         let used = declared.iter().filter(|extension| self.extensions.contains(&extension.uri));
-        Activated(used.map(|extension| extension.uri.as_str()).collect::<Vec<_>>().join(", "))
+        let extensions = used.map(|extension| extension.uri.as_str()).collect::<Vec<_>>().join(", ");
+        Activated { extensions, issued: self.issued.clone() }
+    }
+
+    /// The task access token that was made for this call and that its caller must be told.
+    pub(crate) fn issued(&self) -> Option<&str> {
+        self.issued.as_deref()
     }
 }
 
+/// To whom it belongs, and the task access token that was made for it.
+fn owner(
+    who: &Who,
+    env: &Env,
+    headers: &HeaderMap,
+    operation: Operation,
+) -> Result<(Owner, Option<String>), Fault> {
+    if let Some(owner) = &who.owner {
+        return Ok((owner.clone(), None));
+    }
+    if let Some(token) = task_access(headers)? {
+        return Ok((Owner::bearer_of(token), None));
+    }
+    if !operation.sends() && operation != Operation::GetExtendedAgentCard {
+        return Err(access::task_access());
+    }
+    let mut random = [0; 32];
+    env.fill(&mut random);
+    let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok((Owner::bearer_of(&token), operation.sends().then_some(token)))
+}
+
+fn task_access(headers: &HeaderMap) -> Result<Option<&str>, Fault> {
+    let Some(token) = single(headers, &TASK_ACCESS_TOKEN, "Task-Access-Token")? else { return Ok(None) };
+    if TASK_ACCESS_CHARS.contains(&token.len()) && token.bytes().all(|b| b.is_ascii_graphic()) {
+        return Ok(Some(token));
+    }
+    Err(Fault::invalid("Task-Access-Token", "must be 20 to 256 visible ASCII characters"))
+}
+
 /// Extension URIs, from any number of headers with any number of them each.
-fn extensions(headers: &HeaderMap) -> Result<Vec<String>, Fault> {
+fn extensions_of(headers: &HeaderMap) -> Result<Vec<String>, Fault> {
     let mut found: Vec<String> = Vec::new();
     for value in headers.get_all(&A2A_EXTENSIONS).iter().chain(headers.get_all(&X_A2A_EXTENSIONS)) {
         let text = value.to_str().map_err(|_| Fault::invalid("A2A-Extensions", "must be visible ASCII"))?;
@@ -219,6 +293,10 @@ fn single<'h>(headers: &'h HeaderMap, name: &HeaderName, shown: &str) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn caller(headers: &HeaderMap) -> Result<Caller, Fault> {
+        Caller::as_who(Who::local(), &Env::simulated(1), headers, Operation::GetTask)
+    }
 
     const BOTH: [Version; 2] = [Version::V1, Version::V03];
 
@@ -273,13 +351,13 @@ mod tests {
             ("last-event-id", "x", "Last-Event-ID"),
             ("last-event-id", "-1", "Last-Event-ID"),
         ] {
-            let fault = Caller::of(&headers(&[(name, value)])).unwrap_err();
+            let fault = caller(&headers(&[(name, value)])).unwrap_err();
             assert_eq!(fault.violations[0].field, field);
         }
-        assert!(Caller::of(&headers(&[("idempotency-key", "a"), ("idempotency-key", "b")])).is_err());
-        assert_eq!(Caller::of(&headers(&[("last-event-id", "7")])).unwrap().last_event, Some(7));
+        assert!(caller(&headers(&[("idempotency-key", "a"), ("idempotency-key", "b")])).is_err());
+        assert_eq!(caller(&headers(&[("last-event-id", "7")])).unwrap().last_event, Some(7));
         let many = "urn:x,".repeat(300);
-        assert!(Caller::of(&headers(&[("a2a-extensions", &many)])).is_err());
+        assert!(caller(&headers(&[("a2a-extensions", &many)])).is_err());
     }
 
     #[test]
@@ -287,18 +365,16 @@ mod tests {
         let extension =
             |uri: &str, required| AgentExtension { uri: uri.into(), required, ..AgentExtension::default() };
         let declared = [extension("urn:must", true), extension("urn:may", false)];
-        let silent = Caller::of(&HeaderMap::new()).unwrap();
+        let silent = caller(&HeaderMap::new()).unwrap();
         let fault = silent.activates(&declared).unwrap_err();
         assert_eq!(
             (fault.kind, fault.metadata["required"].as_str()),
             (Kind::ExtensionSupportRequired, "urn:must")
         );
-        let both = Caller::of(&headers(&[
-            ("a2a-extensions", "urn:other, urn:must"),
-            ("x-a2a-extensions", "urn:may"),
-        ]));
+        let both =
+            caller(&headers(&[("a2a-extensions", "urn:other, urn:must"), ("x-a2a-extensions", "urn:may")]));
         let both = both.unwrap();
         assert_eq!(both.activates(&declared), Ok(()));
-        assert_eq!(both.activated(&declared).0, "urn:must, urn:may");
+        assert_eq!(both.activated(&declared).extensions, "urn:must, urn:may");
     }
 }

@@ -21,7 +21,7 @@ use weft_core::{Fault, Kind};
 use crate::edge::Edge;
 use crate::plain;
 
-pub(crate) use agent::{Agent, Publisher};
+pub(crate) use agent::{Agent, Made, Publisher};
 pub(crate) use served::{Served, etag, names, quoted};
 
 /// Serves the card of the mesh.

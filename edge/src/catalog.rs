@@ -12,14 +12,17 @@ use weft_core::{Fault, Kind, Violation, tenant};
 use weft_proto::weft::catalog_client::CatalogClient;
 use weft_proto::weft::{Snapshot, WatchRequest};
 
+use crate::access::Policies;
 pub(crate) use crate::card::Agent;
-use crate::card::Publisher;
+use crate::card::{Made, Publisher};
 use crate::upstreams;
 
 /// How long to wait before the watch is opened again: first and most.
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 /// How long cards that could not be signed wait for the next try.
 const UNSIGNED: Duration = Duration::from_secs(5);
+/// How long the first cards wait for the access policy, which is on them.
+const POLICY_WAIT: Duration = Duration::from_secs(1);
 /// How often cards are signed again, in case the signer has another key.
 const RESIGN: Duration = Duration::from_secs(3_600);
 
@@ -72,10 +75,16 @@ impl View {
 // === impl Catalog ===
 
 impl Catalog {
-    /// Watches the catalog until the mesh stops.
-    pub(crate) fn watch(client: CatalogClient<Peer>, publisher: Publisher, env: &Env) -> Catalog {
+    /// Watches the catalog until the mesh stops. A change of the access policy makes other cards too.
+    pub(crate) fn watch(
+        client: CatalogClient<Peer>,
+        publisher: Publisher,
+        policies: Policies,
+        env: &Env,
+    ) -> Catalog {
         let (sender, state) = watch::channel(State::default());
-        env.spawn(follow(client, publisher, sender, env.clone()));
+        let following = Following { publisher, policies, state: sender, env: env.clone() };
+        env.spawn(following.follow(client));
         Catalog { state }
     }
 
@@ -102,59 +111,88 @@ impl Catalog {
     }
 }
 
-async fn follow(
-    mut client: CatalogClient<Peer>,
+/// What the watch of the catalog makes views with.
+struct Following {
     publisher: Publisher,
+    policies: Policies,
     state: watch::Sender<State>,
     env: Env,
-) {
-    let stop = env.stop().clone();
-    let mut pause = RETRY.0;
-    loop {
-        let watched = tokio::select! {
-            watched = follow_once(&mut client, &publisher, &state, &env) => watched,
-            () = stop.cancelled() => return,
-        };
-        state.send_modify(|s| s.live = false);
-        match watched {
-            Ok(()) => pause = RETRY.0,
-            Err(refused) => tracing::warn!(error = refused.message(), "the catalog cannot be watched"),
-        }
-        tokio::select! {
-            () = tokio::time::sleep(pause) => pause = (pause * 2).min(RETRY.1),
-            () = stop.cancelled() => return,
-        }
-    }
 }
 
-/// Follows one watch to its end; `Ok` when it brought at least one snapshot.
-async fn follow_once(
-    client: &mut CatalogClient<Peer>,
-    publisher: &Publisher,
-    state: &watch::Sender<State>,
-    env: &Env,
-) -> Result<(), tonic::Status> {
-    let mut snapshots = client.watch(WatchRequest {}).await?.into_inner();
-    let mut any = false;
-    loop {
-        let before = state.borrow().view.clone();
-        let (snapshot, resign) = tokio::select! {
-            snapshot = snapshots.message() => (snapshot, false),
-            snapshot = due(publisher, before.as_deref()) => (Ok(snapshot), true),
-        };
-        match snapshot {
-            Ok(Some(snapshot)) => {
-                any = true;
-                let view = Arc::new(project(snapshot, publisher, before.as_deref(), env, resign).await);
-                state.send_replace(State { view: Some(view), live: true });
-            }
-            Ok(None) => return Ok(()),
-            Err(refused) if any => {
-                tracing::warn!(error = refused.message(), "the watch of the catalog broke");
-                return Ok(());
-            }
-            Err(refused) => return Err(refused),
+// === impl Following ===
+
+impl Following {
+    async fn follow(mut self, mut client: CatalogClient<Peer>) {
+        let stop = self.env.stop().clone();
+        let known = self.policies.wait_for(Option::is_some);
+        tokio::select! {
+            _ = tokio::time::timeout(POLICY_WAIT, known) => {}
+            () = stop.cancelled() => return,
         }
+        let mut pause = RETRY.0;
+        loop {
+            let watched = tokio::select! {
+                watched = self.follow_once(&mut client) => watched,
+                () = stop.cancelled() => return,
+            };
+            self.state.send_modify(|s| s.live = false);
+            match watched {
+                Ok(()) => pause = RETRY.0,
+                Err(refused) => tracing::warn!(error = refused.message(), "the catalog cannot be watched"),
+            }
+            tokio::select! {
+                () = tokio::time::sleep(pause) => pause = (pause * 2).min(RETRY.1),
+                () = stop.cancelled() => return,
+            }
+        }
+    }
+
+    /// Follows one watch to its end; `Ok` when it brought at least one snapshot.
+    async fn follow_once(&mut self, client: &mut CatalogClient<Peer>) -> Result<(), tonic::Status> {
+        let mut snapshots = client.watch(WatchRequest {}).await?.into_inner();
+        let mut any = false;
+        loop {
+            let before = self.state.borrow().view.clone();
+            let again = before.as_ref().map(|view| view.snapshot.clone());
+            let (snapshot, resign) = tokio::select! {
+                snapshot = snapshots.message() => (snapshot, false),
+                snapshot = due(&self.publisher, before.as_deref()) => (Ok(snapshot), true),
+                Ok(()) = self.policies.changed(), if again.is_some() => (Ok(again), false),
+            };
+            match snapshot {
+                Ok(Some(snapshot)) => {
+                    any = true;
+                    let view = Arc::new(self.project(snapshot, before.as_deref(), resign).await);
+                    self.state.send_replace(State { view: Some(view), live: true });
+                }
+                Ok(None) => return Ok(()),
+                Err(refused) if any => {
+                    tracing::warn!(error = refused.message(), "the watch of the catalog broke");
+                    return Ok(());
+                }
+                Err(refused) => return Err(refused),
+            }
+        }
+    }
+
+    async fn project(&mut self, snapshot: Snapshot, before: Option<&View>, resign: bool) -> View {
+        let policy = self.policies.borrow_and_update().clone().unwrap_or_default();
+        let declared = snapshot.changed.unwrap_or_default();
+        // Under the same declarations a card is another one when a node says so of itself, by another key, or by another
+        // access policy.
+        let changed = match before {
+            Some(b) if b.snapshot.revision == snapshot.revision => self.env.now(),
+            _ => declared,
+        };
+        let made = Made { policy: &policy, changed, resign };
+        let mesh = self.publisher.agent("", &snapshot, before.map(|b| &b.mesh), &made).await;
+        let mut nodes = BTreeMap::new();
+        for node in &snapshot.nodes {
+            let Some(view) = tenant::view(&snapshot, &node.id) else { continue };
+            let before = before.and_then(|b| b.nodes.get(&node.id));
+            nodes.insert(node.id.clone(), self.publisher.agent(&node.id, &view, before, &made).await);
+        }
+        View { snapshot, mesh, nodes }
     }
 }
 
@@ -167,28 +205,4 @@ async fn due(publisher: &Publisher, before: Option<&View>) -> Option<Snapshot> {
         }
         _ => future::pending().await,
     }
-}
-
-async fn project(
-    snapshot: Snapshot,
-    publisher: &Publisher,
-    before: Option<&View>,
-    env: &Env,
-    resign: bool,
-) -> View {
-    let declared = snapshot.changed.unwrap_or_default();
-    // Under the same declarations a card is another one when a node says so of itself, or by another key.
-    let changed = match before {
-        Some(b) if b.snapshot.revision == snapshot.revision => env.now(),
-        _ => declared,
-    };
-    let mesh = publisher.agent("", &snapshot, before.map(|b| &b.mesh), changed, resign).await;
-    let mut nodes = BTreeMap::new();
-    for node in &snapshot.nodes {
-        let Some(view) = tenant::view(&snapshot, &node.id) else { continue };
-        let before = before.and_then(|b| b.nodes.get(&node.id));
-        let agent = publisher.agent(&node.id, &view, before, changed, resign).await;
-        nodes.insert(node.id.clone(), agent);
-    }
-    View { snapshot, mesh, nodes }
 }

@@ -12,11 +12,12 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 /// What pages may send. `Authorization` must be named: `*` does not cover it.
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
     "accept, authorization, a2a-extensions, a2a-version, content-type, idempotency-key, if-modified-since, \
-     if-none-match, last-event-id, traceparent, tracestate, x-a2a-extensions",
+     if-none-match, last-event-id, task-access-token, traceparent, tracestate, x-a2a-extensions, x-api-key",
 );
 /// What pages may read beside the simple ones.
 const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
-    "a2a-extensions, etag, grpc-message, grpc-status, grpc-status-details-bin, retry-after",
+    "a2a-extensions, etag, grpc-message, grpc-status, grpc-status-details-bin, retry-after, task-access-token, \
+     www-authenticate",
 );
 /// How long a browser may keep the answer to a preflight, in seconds.
 const MAX_AGE_S: HeaderValue = HeaderValue::from_static("600");

@@ -4,12 +4,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
 use weft_chassis::{Env, Peer};
 use weft_core::card::Public;
 use weft_proto::weft::signer_client::SignerClient;
 use weft_proto::weft::tasks_client::TasksClient;
 
+use crate::access::Access;
 use crate::caller::Version;
 use crate::card::Publisher;
 use crate::catalog::Catalog;
@@ -36,7 +36,9 @@ pub(crate) struct Edge {
     guard: Guard,
     warnings: Vec<String>,
     public_base: String,
-    client_authorities: Authorities,
+    access: Access,
+    /// The first listener that other machines can reach: its setting and its address.
+    open: Option<(&'static str, SocketAddr)>,
 }
 
 // === impl Edge ===
@@ -52,7 +54,7 @@ impl Edge {
         Edge::over(settings, bound, None, upstreams, env)
     }
 
-    /// Puts an edge together and begins to watch the catalog. `grpc` is where gRPC has a listener of its own.
+    /// Puts an edge together and begins to watch the catalog and the access policy. `grpc` is where gRPC has a listener of its own.
     pub(crate) fn over(
         settings: Settings,
         bound: SocketAddr,
@@ -63,12 +65,6 @@ impl Edge {
         let open = [("edge.http", Some(bound)), ("edge.grpc", grpc)]
             .into_iter()
             .find_map(|(name, address)| address.filter(|a| !a.ip().is_loopback()).map(|a| (name, a)));
-        if let Some((name, bound)) = open.filter(|_| !settings.tokenless_beyond_loopback) {
-            return Err(Refused(format!(
-                "{name} is {bound}, which other machines can reach, and callers need no credentials: bind to \
-                 127.0.0.1, or set edge.tokenless_beyond_loopback = true if everyone who can reach it may use it"
-            )));
-        }
         check_base_path(&settings.base_path)?;
         let guard = Guard::new(&settings, bound)?;
         let public = public(&settings, bound)?;
@@ -78,19 +74,49 @@ impl Edge {
         let (warnings, public_base) = (public.warnings.clone(), public.base.clone());
         let signer = SignerClient::new(upstreams.signer.clone());
         let publisher = Publisher::new(&settings, public, grpc, signer.clone())?;
+        let exposed = open.is_some() && !settings.tokenless_beyond_loopback;
+        let within = Duration::from_millis(u64::from(settings.upstream_ms));
+        let access = Access::watch(upstreams.access_client(), exposed, within, env);
         Ok(Arc::new(Edge {
             warnings,
             public_base,
-            client_authorities: watch::channel(None).1,
             tasks: upstreams.tasks_client(),
             signer,
-            catalog: Catalog::watch(upstreams.catalog_client(), publisher, env),
+            catalog: Catalog::watch(upstreams.catalog_client(), publisher, access.policies(), env),
+            access,
+            open,
             limits: Limits::new(&settings),
             counters: Counters::register(env.metrics()),
             guard,
             settings,
             env: env.clone(),
         }))
+    }
+
+    /// Waits for the access policy, but not for long: without it, calls are sent away until it comes.
+    ///
+    /// # Errors
+    /// When other machines can reach a listener, nobody has credentials, and the operator has not said that this is
+    /// meant.
+    pub(crate) async fn settled(&self, within: Duration) -> Result<(), Refused> {
+        let Some(policy) = self.access.first(within).await else {
+            tracing::warn!("the signer has not said who may call yet");
+            return Ok(());
+        };
+        match self.open {
+            Some((name, bound)) if !policy.credentials && !self.settings.tokenless_beyond_loopback => {
+                Err(Refused(format!(
+                    "{name} is {bound}, which other machines can reach, and nobody has credentials: make some with \
+                     `weft access add NAME`, bind to 127.0.0.1, or set edge.tokenless_beyond_loopback = true if \
+                     everyone who can reach it may use it"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn access(&self) -> &Access {
+        &self.access
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -149,7 +175,7 @@ impl Edge {
 
     /// Whose client certificates are taken.
     pub(crate) fn client_authorities(&self) -> Authorities {
-        self.client_authorities.clone()
+        self.access.authorities()
     }
 
     pub(crate) fn upstream_time(&self) -> Duration {
@@ -176,7 +202,6 @@ pub(crate) struct PeerAddr(pub(crate) SocketAddr);
 /// The certificate that the client has shown and proved to own (DER), checked against the authorities of the access
 /// policy; put on each request by the listener.
 #[derive(Debug, Clone)]
-#[cfg_attr(not(test), expect(dead_code, reason = "callers are not told apart by it yet"))]
 pub(crate) struct PeerCertificate(pub(crate) Arc<[u8]>);
 
 /// Who is on the other end; a request that came over no connection counts as local.

@@ -10,12 +10,13 @@ use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
     ETAG, IF_NONE_MATCH, IF_RANGE, RANGE, X_CONTENT_TYPE_OPTIONS,
 };
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http::{Extensions, HeaderMap, HeaderValue, Response, StatusCode};
 use weft_core::{Fault, Kind, content};
 use weft_proto::a2a::part::Content;
 use weft_proto::a2a::{Part, StreamResponse, Task};
 use weft_proto::weft::GetRequest;
 
+use crate::a2a::Operation;
 use crate::caller::Caller;
 use crate::edge::Edge;
 use crate::upstreams::bounded;
@@ -55,18 +56,20 @@ impl Outline<'_> {
 pub(crate) async fn serve(
     State(edge): State<Arc<Edge>>,
     Path((task, digest)): Path<(String, String)>,
+    extensions: Extensions,
     headers: HeaderMap,
 ) -> Response<Body> {
-    answer(&edge, "", task, &digest, &headers).await
+    answer(&edge, "", task, &digest, (&headers, &extensions)).await
 }
 
 /// A file of a task of an agent.
 pub(crate) async fn serve_agent(
     State(edge): State<Arc<Edge>>,
     Path((tenant, task, digest)): Path<(String, String, String)>,
+    extensions: Extensions,
     headers: HeaderMap,
 ) -> Response<Body> {
-    answer(&edge, &tenant, task, &digest, &headers).await
+    answer(&edge, &tenant, task, &digest, (&headers, &extensions)).await
 }
 
 async fn answer(
@@ -74,10 +77,10 @@ async fn answer(
     tenant: &str,
     task: String,
     digest: &str,
-    headers: &HeaderMap,
+    asked: (&HeaderMap, &Extensions),
 ) -> Response<Body> {
-    match read(edge, tenant, task, digest, headers).await {
-        Ok(part) => download(part, digest, headers),
+    match read(edge, tenant, task, digest, asked).await {
+        Ok(part) => download(part, digest, asked.0),
         Err(fault) => plain::fault(&fault),
     }
 }
@@ -87,9 +90,11 @@ async fn read(
     tenant: &str,
     task_id: String,
     digest: &str,
-    headers: &HeaderMap,
+    (headers, extensions): (&HeaderMap, &Extensions),
 ) -> Result<Part, Fault> {
-    let owner = Caller::of(headers)?.owner.in_tenant(tenant).as_str().to_owned();
+    // Who may read the task may read its files.
+    let caller = Caller::of(edge.env(), headers, extensions, Operation::GetTask)?;
+    let owner = caller.owner.in_tenant(tenant).as_str().to_owned();
     let asked = GetRequest { owner, task_id, history_length: None };
     let task = bounded(edge.upstream_time(), edge.tasks().get(asked)).await?;
     let gone = || Fault::new(Kind::NotFound, "the task holds no such file");

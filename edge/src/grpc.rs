@@ -23,7 +23,7 @@ use crate::caller::Version;
 use crate::edge::{Edge, Refused};
 use service::Service;
 
-pub(crate) use early::{refused, unknown};
+pub(crate) use early::{refused, speaks, unknown};
 
 /// Every gRPC service of the edge, by path.
 ///

@@ -13,11 +13,11 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderValue, Response};
 use weft_core::{Fault, Kind};
 
 use crate::edge::{Edge, Refused};
-use crate::{Settings, cors, grpc, jsonrpc, plain, rest};
+use crate::{Settings, cors, early};
 
 /// The rules of one listener.
 pub(crate) struct Guard {
@@ -100,23 +100,11 @@ pub(crate) async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: 
     match edge.guard().check(&request) {
         Ok(From::Home) => next.run(request).await,
         Ok(From::Listed(origin)) => cors::listed(origin, request, next).await,
-        Err(reason) => refusal(&request, Fault::new(Kind::Denied, reason)),
+        Err(reason) => {
+            let fault = Fault::new(Kind::Denied, reason);
+            early::refusal(request.method(), request.uri(), request.headers(), fault)
+        }
     }
-}
-
-/// A refusal in the words of the binding that the path belongs to.
-fn refusal(request: &Request, fault: Fault) -> Response<Body> {
-    let path = request.uri().path();
-    if let Some(answer) = grpc::refused(request.headers(), &fault) {
-        return answer;
-    }
-    if path.trim_end_matches('/').ends_with("/a2a") {
-        return jsonrpc::refused_early(StatusCode::FORBIDDEN, fault);
-    }
-    if path.starts_with(rest::BASE) {
-        return rest::Refusal::from(fault).answer(request.headers());
-    }
-    plain::text(StatusCode::FORBIDDEN, &fault.message)
 }
 
 /// The one authority that a request names: `:authority` in HTTP/2, an absolute target or `Host` in HTTP/1.

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::middleware::Next;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use weft_proto::weft::StatsRequest;
 
 use crate::edge::{Edge, peer_of};
-use crate::plain;
 use crate::upstreams::bounded;
+use crate::{access, plain};
 
 /// How long a service may take to show that it is there.
 const PROBE: Duration = Duration::from_secs(2);
@@ -59,14 +60,26 @@ pub(crate) async fn ready(State(edge): State<Arc<Edge>>) -> Response<Body> {
     plain::json(status, serde_json::to_vec(&readiness).expect("texts have a JSON form"))
 }
 
-/// Figures as OpenMetrics text; to this machine only, unless the operator says otherwise.
-pub(crate) async fn metrics(State(edge): State<Arc<Edge>>, request: Request) -> Response<Body> {
-    if !edge.settings().metrics_beyond_loopback && !peer_of(request.extensions()).is_loopback() {
+/// Figures are for this machine, unless the operator says otherwise; elsewhere for administrators, where there are any.
+pub(crate) async fn here_or_administrator(
+    State(edge): State<Arc<Edge>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    if peer_of(request.extensions()).is_loopback() {
+        return next.run(request).await;
+    }
+    if !edge.settings().metrics_beyond_loopback {
         return plain::text(
             StatusCode::FORBIDDEN,
             "figures are for this machine: see edge.metrics_beyond_loopback",
         );
     }
+    access::administrators(State(edge), request, next).await
+}
+
+/// Figures as OpenMetrics text.
+pub(crate) async fn metrics(State(edge): State<Arc<Edge>>) -> Response<Body> {
     let mut answer = plain::text(StatusCode::OK, "");
     *answer.body_mut() = Body::from(edge.env().metrics().render());
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");

@@ -2,7 +2,8 @@
 //! [`crate::a2a`].
 //!
 //! Every answer is a JSON-RPC object, whatever went wrong. HTTP 200 carries answers and faults of calls; other statuses
-//! say that the call never got as far: 403 (host, origin), 413, 415, 408 (body), 429 (rate, room).
+//! say that the call never got as far: 413, 415, 408 (body); or what any client of HTTP acts on by itself: 401 and 403
+//! (who calls, and from where), 429 (rate, room).
 //!
 //! Two choices the standard leaves open: a batch is refused as a whole, and of notifications (no `id`) only those that
 //! act on something are run, to the point where it is on disk; a stream without a reader is not begun. A notification is
@@ -19,21 +20,22 @@ use std::time::Instant;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http::{Extensions, HeaderMap, HeaderValue, Response, StatusCode};
 use weft_core::{Fault, Kind};
 
 use crate::a2a::{self, Call, Operation, Reply};
 use crate::caller::{Caller, Version};
-use crate::edge::{Edge, peer_of};
+use crate::edge::Edge;
 use crate::observe::{self, Binding, Refused};
-use crate::{body, plain};
+use crate::{body, early, plain};
 use dialect::Dialect;
 use envelope::{Envelope, Id};
-pub(crate) use error::Refusal;
+use error::Refusal;
 
 /// What is known of a call beside its body.
 struct Arrived {
     headers: HeaderMap,
+    extensions: Extensions,
     query: Option<String>,
     /// Which agent the path names; empty: none.
     tenant: String,
@@ -57,8 +59,7 @@ async fn answer(edge: Arc<Edge>, tenant: String, request: Request) -> Response<B
     let began = Instant::now();
     let (parts, body) = request.into_parts();
     // Held until the answer is there; a stream then holds a permit of its own.
-    let admitted = edge.limits().rate(peer_of(&parts.extensions)).and_then(|()| edge.limits().call());
-    let _permit = match admitted {
+    let _permit = match edge.limits().call() {
         Ok(permit) => permit,
         Err(fault) => return unread(&edge, StatusCode::TOO_MANY_REQUESTS, fault, began),
     };
@@ -78,7 +79,7 @@ async fn answer(edge: Arc<Edge>, tenant: String, request: Request) -> Response<B
         }
     };
     let query = parts.uri.query().map(str::to_owned);
-    let arrived = Arrived { headers: parts.headers, query, tenant };
+    let arrived = Arrived { headers: parts.headers, extensions: parts.extensions, query, tenant };
     call(&edge, &arrived, &envelope, began).await
 }
 
@@ -92,10 +93,8 @@ pub(crate) async fn only_post() -> Response<Body> {
 
 /// A refusal under an HTTP status of its own, before there is an id to answer to.
 pub(crate) fn refused_early(status: StatusCode, fault: Fault) -> Response<Body> {
-    let retry_after = plain::retry_after(&fault);
     let mut answer = refused(Id::NULL, &fault.into());
     *answer.status_mut() = status;
-    answer.headers_mut().extend(retry_after);
     answer
 }
 
@@ -158,7 +157,7 @@ async fn run(
     envelope: &Envelope<'_>,
     id: Id<'_>,
 ) -> Result<Response<Body>, Fault> {
-    let caller = Caller::of(&arrived.headers)?;
+    let caller = Caller::of(edge.env(), &arrived.headers, &arrived.extensions, operation)?;
     let mut call = dialect.read(operation, params(envelope)?)?.at(&arrived.tenant)?;
     if let (Call::SendMessage(request), None) = (&mut call, envelope.id) {
         request.configuration.get_or_insert_default().return_immediately = true;
@@ -170,7 +169,7 @@ async fn run(
         Reply::Stream(stream) => streamed::answer(id, dialect, stream),
         reply => answered(id, dialect, &reply)?,
     };
-    answer.headers_mut().extend(activated.header(&arrived.headers));
+    answer.headers_mut().extend(activated.headers(&arrived.headers));
     Ok(answer)
 }
 
@@ -196,7 +195,14 @@ fn answered(id: Id<'_>, dialect: Dialect, reply: &Reply) -> Result<Response<Body
 }
 
 fn refused(id: Id<'_>, refusal: &Refusal) -> Response<Body> {
-    json_answer(refusal.envelope(id))
+    let mut answer = json_answer(refusal.envelope(id));
+    if let Some(fault) = refusal.fault() {
+        answer.headers_mut().extend(plain::advice(fault));
+        if matches!(fault.kind, Kind::Unauthenticated | Kind::Denied | Kind::Exhausted) {
+            *answer.status_mut() = early::status(fault);
+        }
+    }
+    answer
 }
 
 fn json_answer(body: Vec<u8>) -> Response<Body> {

@@ -6,8 +6,10 @@
 //! | [`settings`](Settings) | what can be set |
 //! | [`router`], [`start`] | path to handler; the listener |
 //! | `tls` | certificates of the listeners and of clients |
-//! | `guard`, `cors`, `limits`, `body`, `unread` | who may come in, and how much |
-//! | `caller` | who calls, and the service parameters |
+//! | `guard`, `cors`, `limits`, `body`, `unread` | what may come in, and how much |
+//! | `access` | who calls, and what they may do |
+//! | `caller` | the service parameters of a call |
+//! | `early` | refusals before a binding has read the call |
 //! | `a2a` | the operations, free of any binding |
 //! | `jsonrpc`, `rest`, `grpc` | the three bindings over them |
 //! | `sse`, `json`, `details`, `observe` | what the bindings share: events, ProtoJSON, fault details, spans |
@@ -18,6 +20,7 @@
 //! | `health`, `metrics` | for whoever keeps the process running |
 
 mod a2a;
+mod access;
 mod api;
 mod body;
 mod caller;
@@ -26,6 +29,7 @@ mod catalog;
 mod console;
 mod cors;
 mod details;
+mod early;
 mod edge;
 mod files;
 mod grpc;

@@ -1,7 +1,8 @@
-//! How much the edge takes on at once: calls per caller and second, calls under way, open streams.
+//! How much the edge takes on at once: calls per address and second, messages per principal and minute, calls under way,
+//! open streams.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,16 +13,23 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use weft_core::Fault;
 
 use crate::Settings;
+use crate::access::{Standing, Who};
 
 /// Callers are told apart by this many buckets, so that no flood of addresses can fill the memory. Two callers in one
 /// bucket share its rate; which ones is different in every process.
 const BUCKETS: u64 = 65_536;
+/// Most different rates of messages at once; the access file names few.
+const RATES_MAX: usize = 64;
 /// Advice to a caller that met a full house, in milliseconds.
 const RETRY_MS: u32 = 1_000;
 
 /// The limits of one edge.
 pub(crate) struct Limits {
     rate: DefaultKeyedRateLimiter<u16>,
+    /// By messages a minute: each rate has its own buckets of principals.
+    messages: Mutex<BTreeMap<NonZeroU32, Arc<DefaultKeyedRateLimiter<u16>>>>,
+    /// What holds for those of whom the access file says nothing; none: no bound.
+    messages_per_minute: Option<NonZeroU32>,
     clock: DefaultClock,
     hasher: RandomState,
     calls: Arc<Semaphore>,
@@ -53,6 +61,8 @@ impl Limits {
         let burst = NonZeroU32::new(settings.rate_burst).unwrap_or(NonZeroU32::MIN);
         Limits {
             rate: RateLimiter::keyed(Quota::per_second(per_second).allow_burst(burst)),
+            messages: Mutex::default(),
+            messages_per_minute: NonZeroU32::new(settings.messages_per_minute),
             clock: DefaultClock::default(),
             hasher: RandomState::new(),
             calls: Arc::new(Semaphore::new(size(settings.calls_max))),
@@ -66,10 +76,40 @@ impl Limits {
     /// # Errors
     /// `Exhausted` with the time to wait.
     pub(crate) fn rate(&self, peer: IpAddr) -> Result<(), Fault> {
-        self.rate.check_key(&self.bucket(peer)).map_err(|refused| {
-            let wait = refused.wait_time_from(self.clock.now());
-            let wait_ms = u32::try_from(wait.as_millis()).unwrap_or(u32::MAX).max(1);
+        self.check(&self.rate, self.bucket(peer)).map_err(|wait_ms| {
             Fault::exhausted("too many calls from this address (edge.rate_per_second): slow down", wait_ms)
+        })
+    }
+
+    /// Takes one message off a principal's rate; of those who are nobody in particular, off that of their address.
+    ///
+    /// # Errors
+    /// `Exhausted` with the time to wait.
+    pub(crate) fn message(&self, who: &Who) -> Result<(), Fault> {
+        let own = NonZeroU32::new(who.allowance.messages_per_minute);
+        let common = self.messages_per_minute.filter(|_| who.standing != Standing::Local);
+        let Some(per_minute) = own.or(common) else { return Ok(()) };
+        self.check(&self.messages_at(per_minute), self.bucket_of(&who.account)).map_err(|wait_ms| {
+            let text = format!("too many messages: you may send {per_minute} a minute, slow down");
+            Fault::exhausted(text, wait_ms)
+        })
+    }
+
+    fn messages_at(&self, per_minute: NonZeroU32) -> Arc<DefaultKeyedRateLimiter<u16>> {
+        let mut rates = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        if rates.len() >= RATES_MAX && !rates.contains_key(&per_minute) {
+            rates.pop_first();
+        }
+        let made = || Arc::new(RateLimiter::keyed(Quota::per_minute(per_minute)));
+        Arc::clone(rates.entry(per_minute).or_insert_with(made))
+    }
+
+    /// # Errors
+    /// The time to wait, in milliseconds.
+    fn check(&self, rate: &DefaultKeyedRateLimiter<u16>, bucket: u16) -> Result<(), u32> {
+        rate.check_key(&bucket).map_err(|refused| {
+            let wait = refused.wait_time_from(self.clock.now());
+            u32::try_from(wait.as_millis()).unwrap_or(u32::MAX).max(1)
         })
     }
 
@@ -82,22 +122,26 @@ impl Limits {
         Arc::clone(&self.calls).try_acquire_owned().map_err(|_| full())
     }
 
-    /// Leave for one open stream of an owner.
+    /// Leave for one open stream of a caller.
     ///
     /// # Errors
-    /// `Exhausted` when the owner, or all of them, have too many open.
-    pub(crate) fn stream(&self, owner: &str) -> Result<StreamPermit, Fault> {
+    /// `Exhausted` when the caller, or all of them, have too many open.
+    pub(crate) fn stream(&self, who: &Who) -> Result<StreamPermit, Fault> {
         let full = || Fault::exhausted("too many streams are open (edge.streams_max): try again", RETRY_MS);
         let any = Arc::clone(&self.streams).try_acquire_owned().map_err(|_| full())?;
+        let most = match who.allowance.streams_max {
+            0 => self.owners.most,
+            own => own,
+        };
         let mut open = self.owners.lock();
-        let count = open.entry(owner.to_owned()).or_default();
-        if *count >= self.owners.most {
-            let text = "you have too many streams open (edge.owner_streams_max): close one first";
+        let count = open.get(&who.account).copied().unwrap_or_default();
+        if count >= most {
+            let text = format!("you have {count} streams open (edge.owner_streams_max): close one first");
             return Err(Fault::exhausted(text, RETRY_MS));
         }
-        *count += 1;
+        open.insert(who.account.clone(), count + 1);
         drop(open);
-        Ok(StreamPermit { owners: Arc::clone(&self.owners), owner: owner.to_owned(), _any: any })
+        Ok(StreamPermit { owners: Arc::clone(&self.owners), owner: who.account.clone(), _any: any })
     }
 
     /// One machine has a whole /64 of IPv6 addresses to call from.
@@ -106,7 +150,11 @@ impl Limits {
             IpAddr::V4(v4) => u128::from(v4.to_bits()),
             IpAddr::V6(v6) => v6.to_bits() >> 64 | 1 << 127,
         };
-        u16::try_from(self.hasher.hash_one(network) % BUCKETS).unwrap_or(0)
+        self.bucket_of(&network)
+    }
+
+    fn bucket_of(&self, key: &(impl Hash + ?Sized)) -> u16 {
+        u16::try_from(self.hasher.hash_one(key) % BUCKETS).unwrap_or(0)
     }
 }
 
@@ -137,38 +185,4 @@ fn size(n: u32) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_caller_over_its_rate_is_told_when_to_come_again_and_others_go_on() {
-        let limits = Limits::new(&Settings { rate_per_second: 1, rate_burst: 2, ..Settings::default() });
-        let (one, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
-        assert!(limits.rate(one).is_ok() && limits.rate(one).is_ok());
-        let fault = limits.rate(one).unwrap_err();
-        assert!(fault.retry_after_ms.is_some_and(|ms| (1..=1_000).contains(&ms)), "{fault:?}");
-        if limits.bucket(one) != limits.bucket(other) {
-            assert!(limits.rate(other).is_ok());
-        }
-    }
-
-    #[test]
-    fn a_permit_comes_back_when_it_is_dropped() {
-        let limits = Limits::new(&Settings { calls_max: 1, streams_max: 1, ..Settings::default() });
-        let held = (limits.call().unwrap(), limits.stream("a").unwrap());
-        assert!(limits.call().is_err() && limits.stream("b").is_err());
-        drop(held);
-        assert!(limits.call().is_ok() && limits.stream("b").is_ok());
-    }
-
-    #[test]
-    fn one_owner_cannot_take_every_stream() {
-        let limits = Limits::new(&Settings { owner_streams_max: 2, ..Settings::default() });
-        let held = [limits.stream("a").unwrap(), limits.stream("a").unwrap()];
-        assert!(limits.stream("a").is_err());
-        assert!(limits.stream("b").is_ok());
-        drop(held);
-        assert!(limits.owners.lock().is_empty(), "nothing is kept of owners without a stream");
-        assert!(limits.stream("a").is_ok());
-    }
-}
+mod tests;

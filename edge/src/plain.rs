@@ -5,6 +5,9 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use weft_core::Fault;
 
+use crate::access::challenge;
+use crate::early;
+
 /// A line of text.
 pub(crate) fn text(status: StatusCode, line: &str) -> Response<Body> {
     let mut answer = Response::new(Body::from(format!("{line}\n")));
@@ -25,13 +28,17 @@ pub(crate) fn json(status: StatusCode, body: impl Into<Body>) -> Response<Body> 
 
 /// A fault, as a line of text under its HTTP status.
 pub(crate) fn fault(fault: &Fault) -> Response<Body> {
-    let status = StatusCode::from_u16(fault.kind.row().http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut answer = text(status, &fault.message);
-    answer.headers_mut().extend(retry_after(fault));
+    let mut answer = text(early::status(fault), &fault.message);
+    answer.headers_mut().extend(advice(fault));
     answer
 }
 
+/// What the headers of a refusal say: when to come again, and with what.
+pub(crate) fn advice(fault: &Fault) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+    retry_after(fault).into_iter().chain(challenge(fault))
+}
+
 /// Says in whole seconds when to come again, when the fault says so in milliseconds.
-pub(crate) fn retry_after(fault: &Fault) -> Option<(HeaderName, HeaderValue)> {
+fn retry_after(fault: &Fault) -> Option<(HeaderName, HeaderValue)> {
     fault.retry_after_ms.map(|ms| (RETRY_AFTER, HeaderValue::from(ms.div_ceil(1_000).max(1))))
 }

@@ -23,10 +23,10 @@ use weft_proto::weft::TaskEvent;
 
 use crate::a2a::{self, Reply, Stream};
 use crate::caller::{self, Caller, Version};
-use crate::edge::{Edge, peer_of};
+use crate::edge::Edge;
 use crate::observe::{self, Binding, Refused};
 use crate::{body, sse};
-pub(crate) use answer::Refusal;
+use answer::Refusal;
 use dialect::Dialect;
 use route::{Missing, Route};
 
@@ -54,6 +54,25 @@ pub(crate) async fn serve(State(edge): State<Arc<Edge>>, request: Request) -> Re
     answer
 }
 
+/// A refusal before the body is read. `path` is what follows [`BASE`].
+pub(crate) fn refused_early(
+    method: &Method,
+    path: &str,
+    headers: &HeaderMap,
+    fault: Fault,
+) -> Response<Body> {
+    let refusal = Refusal::from(fault);
+    let refusal = match route::find(method, path.strip_prefix('/').unwrap_or(path)) {
+        Ok(Route { legacy: true, .. }) => Dialect::of(Version::V03, headers).refusal(refusal),
+        _ => refusal,
+    };
+    let mut answer = refusal.answer(headers);
+    if method == Method::HEAD {
+        *answer.body_mut() = Body::empty();
+    }
+    answer
+}
+
 async fn call(
     edge: &Arc<Edge>,
     parts: &Parts,
@@ -62,7 +81,7 @@ async fn call(
     began: Instant,
 ) -> Result<Response<Body>, Refusal> {
     // Held until the answer is there; a stream then holds a permit of its own.
-    let _permit = edge.limits().rate(peer_of(&parts.extensions)).and_then(|()| edge.limits().call())?;
+    let _permit = edge.limits().call()?;
     let spoken = if route.legacy { Version::V03 } else { Version::V1 };
     let dialect = Dialect::of(spoken, &parts.headers);
     let work =
@@ -78,7 +97,7 @@ async fn run(
     body: Body,
 ) -> Result<Response<Body>, Refusal> {
     check_version(edge, parts, route)?;
-    let caller = Caller::of(&parts.headers)?;
+    let caller = Caller::of(edge.env(), &parts.headers, &parts.extensions, route.operation)?;
     let body = if parts.method == Method::POST {
         check_content(&parts.headers)?;
         let read = body::read(body, edge.body_bytes_max(), edge.body_read_time()).await;
@@ -99,7 +118,7 @@ async fn run(
             answer::json(StatusCode::OK, &parts.headers, out)
         }
     };
-    answer.headers_mut().extend(activated.header(&parts.headers));
+    answer.headers_mut().extend(activated.headers(&parts.headers));
     Ok(answer)
 }
 

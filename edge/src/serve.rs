@@ -15,14 +15,15 @@ use weft_chassis::Env;
 
 use crate::edge::{Edge, Refused};
 use crate::tls::Tls;
-use crate::{Settings, Upstreams, router};
+use crate::{Settings, Upstreams, access, router};
 use connection::Connections;
 
 /// A pause after a failed accept: out of file handles, most likely.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// How long a start waits for the first snapshot of the catalog, so that the first caller is not sent away.
-const CATALOG_WAIT: Duration = Duration::from_secs(2);
+/// How long a start waits for the first snapshot of the catalog, and before it for the access policy, so that the first
+/// caller is not sent away.
+const FIRST_WAIT: Duration = Duration::from_secs(2);
 
 /// An edge whose address is taken, but which does not answer there yet.
 pub struct Bound {
@@ -48,8 +49,9 @@ pub async fn bind(settings: Settings, upstreams: &Upstreams, env: &Env) -> Resul
     let grpc_address = apart.as_ref().map(|(_, address)| *address);
     let text = |refused: Refused| refused.to_string();
     let edge = Edge::over(settings, address, grpc_address, upstreams, env).map_err(text)?;
+    edge.settled(FIRST_WAIT).await.map_err(text)?;
     let tls = Tls::open(edge.settings(), edge.client_authorities(), env).await.map_err(text)?;
-    edge.catalog().ready(CATALOG_WAIT).await;
+    edge.catalog().ready(FIRST_WAIT).await;
     let router = router::routes(&edge).map_err(text)?;
     let grpc = match apart {
         Some((listener, _)) => Some((listener, router::grpc(&edge).map_err(text)?)),
@@ -65,9 +67,9 @@ impl Bound {
         self.address
     }
 
-    /// What it will answer, for whoever inspects it before it is open.
+    /// What it will answer, for whoever inspects it before it is open, from within and without credentials.
     pub fn router(&self) -> Router {
-        self.router.clone()
+        access::inspected(self.router.clone())
     }
 
     /// Where gRPC has a listener of its own.

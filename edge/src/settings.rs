@@ -23,7 +23,7 @@ weft_chassis::settings! {
         pub streaming: bool = true;
         /// serve push notifications and say so on the card
         pub push_notifications: bool = true;
-        /// who may read the extended card: off (nobody: there is none) or open (everybody)
+        /// who may read the extended card: off (nobody: there is none), authenticated (principals) or open (every caller)
         pub extended_card: String = "off".into();
         /// serve A2A v0.3 beside v1.0, on every binding, and name it on the card
         pub legacy_v03: bool = true;
@@ -35,7 +35,7 @@ weft_chassis::settings! {
         pub allowed_hosts: Vec<String> = Vec::new();
         /// origins of web pages that may call, for example https://app.example.com
         pub allowed_origins: Vec<String> = Vec::new();
-        /// serve callers without credentials on an address that other machines can reach
+        /// serve callers without credentials on an address that other machines can reach, as long as nobody has any
         pub tokenless_beyond_loopback: bool = false;
         /// answer /metrics to other machines too
         pub metrics_beyond_loopback: bool = false;
@@ -51,6 +51,8 @@ weft_chassis::settings! {
         pub rate_per_second: u32 = 50_000, 1..=10_000_000;
         /// calls one caller may make at once after a pause
         pub rate_burst: u32 = 50_000, 1..=10_000_000;
+        /// messages one principal may send a minute, unless the access file says otherwise; 0: no bound but the rate
+        pub messages_per_minute: u32 = 0, 0..=10_000_000;
         /// open connections
         pub connections_max: u32 = 4_096, 1..=1_000_000;
         /// calls under way at once, blocking ones included

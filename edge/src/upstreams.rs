@@ -5,6 +5,7 @@ use std::time::Duration;
 use tonic::{Response, Status};
 use weft_chassis::{Peer, peer, status};
 use weft_core::{Fault, Kind};
+use weft_proto::weft::access_client::AccessClient;
 use weft_proto::weft::catalog_client::CatalogClient;
 use weft_proto::weft::tasks_client::TasksClient;
 
@@ -15,7 +16,7 @@ pub struct Upstreams {
     pub tasks: Peer,
     /// The catalog.
     pub catalog: Peer,
-    /// The signer: its public keys.
+    /// The signer: its public keys, and who calls.
     pub signer: Peer,
 }
 
@@ -24,6 +25,10 @@ impl Upstreams {
         TasksClient::new(self.tasks.clone())
             .max_decoding_message_size(peer::MESSAGE_BYTES_MAX)
             .max_encoding_message_size(peer::MESSAGE_BYTES_MAX)
+    }
+
+    pub(crate) fn access_client(&self) -> AccessClient<Peer> {
+        AccessClient::new(self.signer.clone())
     }
 
     pub(crate) fn catalog_client(&self) -> CatalogClient<Peer> {

@@ -8,6 +8,7 @@ use weft_proto::a2a::{
     ListTaskPushNotificationConfigsResponse, ListTasksRequest, ListTasksResponse, SendMessageRequest,
     SendMessageResponse, SubscribeToTaskRequest, Task, TaskPushNotificationConfig,
 };
+use weft_proto::wkt::{Kind, Value};
 
 use super::{Operation, Stream};
 use crate::files::Outline;
@@ -192,6 +193,12 @@ fn named(field: &str, slot: &mut String, path: &str) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Puts a task access token into the metadata of a task on its way out.
+pub(super) fn tell_in_task(task: &mut Task, token: &str) {
+    let text = Value { kind: Some(Kind::String(token.to_owned())) };
+    task.metadata.get_or_insert_default().fields.insert("taskAccessToken".to_owned(), text);
+}
+
 // === impl Reply ===
 
 impl Reply {
@@ -214,6 +221,17 @@ impl Reply {
                 outline.task(task);
             }
             Reply::Tasks(tasks) => tasks.tasks.iter_mut().for_each(|task| outline.task(task)),
+            _ => {}
+        }
+    }
+
+    /// Tells an anonymous caller, in the task and this once, what opens it.
+    pub(super) fn tell(&mut self, token: &str) {
+        match self {
+            Reply::Sent(SendMessageResponse { payload: Some(Payload::Task(task)) }) => {
+                tell_in_task(task, token);
+            }
+            Reply::Stream(stream) => stream.tell(token),
             _ => {}
         }
     }

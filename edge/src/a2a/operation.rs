@@ -1,6 +1,6 @@
 //! The closed list of operations (A2A v1.0 §3.1, §5.3).
 
-use weft_core::{Fault, Kind};
+use weft_core::{Fault, Kind, scope};
 
 /// An operation by its name, which is the same in JSON-RPC and in gRPC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -89,6 +89,16 @@ impl Operation {
     /// Whether it reaches no node and changes nothing.
     pub(crate) const fn reads(self) -> bool {
         !self.acts() && !self.streams()
+    }
+
+    /// Whether it sends a message.
+    pub(crate) const fn sends(self) -> bool {
+        matches!(self, Operation::SendMessage | Operation::SendStreamingMessage)
+    }
+
+    /// The scope it needs.
+    pub(crate) const fn scope(self) -> &'static str {
+        if self.acts() || self.sends() { scope::WRITE } else { scope::READ }
     }
 
     /// Whether its answer is a stream.

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use weft_core::{Fault, message, route::Choice};
-use weft_proto::a2a::{SendMessageRequest, SendMessageResponse, send_message_response, stream_response};
+use weft_core::route::{Choice, Index};
+use weft_core::{Fault, message, tenant};
+use weft_proto::a2a::{
+    SendMessageRequest, SendMessageResponse, TaskStatus, send_message_response, stream_response,
+};
 use weft_proto::weft::submit_request::Start;
-use weft_proto::weft::{Follow, SubmitRequest, TaskEvent};
+use weft_proto::weft::{Allowance, Capability, Follow, Quota, SubmitRequest, TaskEvent};
 
 use super::events::{Close, Events, cut};
 use super::{Operation, Scope, Stream, push};
@@ -31,7 +34,7 @@ pub(super) async fn stream(scope: &Scope<'_>, request: SendMessageRequest) -> Re
     if !scope.edge.settings().streaming {
         return Err(Operation::not_streamed());
     }
-    let permit = scope.edge.limits().stream(&scope.owner)?;
+    let permit = scope.edge.limits().stream(&scope.caller.who)?;
     let history_length = request.configuration.as_ref().and_then(|c| c.history_length);
     let events = submit(scope, request, Follow::Events).await?;
     Ok(Stream::new(scope, permit, events, history_length))
@@ -47,12 +50,16 @@ async fn submit(scope: &Scope<'_>, request: SendMessageRequest, follow: Follow) 
     let index = &scope.agent()?.index;
     let mut hold = false;
     let start = match index.choose(&request)? {
-        Choice::Run(route) => {
+        Choice::Run(route) if caller.who.may_use(&route.capability) => {
             // A stream begins with a task or is one message: which, only the run can tell.
             hold = follow == Follow::Events && index.is_direct(&route);
             Start::Route(route)
         }
-        Choice::Ask => Start::Parked(index.menu(edge.env().id())),
+        // A task that has its way goes on with it, whatever its words are like.
+        Choice::Run(route) if route.explicit || !is_follow_up(&request) => {
+            return Err(caller.who.kept_from(&route.capability));
+        }
+        Choice::Run(_) | Choice::Ask => Start::Parked(menu(scope, index)),
     };
     let waits = hold || follow == Follow::Result;
     let wait_ms = if waits { edge.settings().send_wait_ms } else { 0 };
@@ -65,11 +72,39 @@ async fn submit(scope: &Scope<'_>, request: SendMessageRequest, follow: Follow) 
         follow: follow.into(),
         wait_ms,
         hold,
-        quota: None,
+        quota: quota(&caller.who.allowance),
     };
     let within = edge.upstream_time() + Duration::from_millis(u64::from(wait_ms));
     let stream = bounded(within, edge.tasks().submit(asked)).await?;
     Events::opened(stream, Close::Settled, within).await
+}
+
+fn is_follow_up(request: &SendMessageRequest) -> bool {
+    request.message.as_ref().is_some_and(|message| !message.task_id.is_empty())
+}
+
+/// What can be asked by this caller.
+fn menu(scope: &Scope<'_>, index: &Index) -> TaskStatus {
+    let (id, who) = (scope.edge.env().id(), &scope.caller.who);
+    if who.may_use_all() {
+        return index.menu(id);
+    }
+    let may_use = |capability: &&Capability| match scope.tenant {
+        "" => who.may_use(&capability.id),
+        node => who.may_use(&tenant::route_id(node, &capability.id)),
+    };
+    Index::new(index.capabilities().iter().filter(may_use).cloned().collect()).menu(id)
+}
+
+/// What the caller may keep; nothing where the settings of the store hold.
+fn quota(allowance: &Allowance) -> Option<Quota> {
+    let quota = Quota {
+        tasks_max: allowance.tasks_max,
+        bytes_max: allowance.bytes_max,
+        context_turns_max: allowance.context_turns_max,
+        keep_hours: 0,
+    };
+    Some(quota).filter(|quota| *quota != Quota::default())
 }
 
 fn answer(event: TaskEvent, history_length: Option<i32>) -> Result<SendMessageResponse, Fault> {

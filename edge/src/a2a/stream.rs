@@ -7,6 +7,7 @@ use weft_core::Fault;
 use weft_proto::a2a::stream_response::Payload;
 use weft_proto::weft::TaskEvent;
 
+use super::call::tell_in_task;
 use super::{Events, Scope, keep_history};
 use crate::edge::Edge;
 use crate::files::Outline;
@@ -21,6 +22,8 @@ pub(crate) struct Stream {
     history_length: Option<i32>,
     edge: Arc<Edge>,
     tenant: String,
+    /// To be told with the task that comes first.
+    issued: Option<String>,
     span: Span,
     over: bool,
     _permit: StreamPermit,
@@ -41,11 +44,16 @@ impl Stream {
             history_length,
             edge: Arc::clone(scope.edge),
             tenant: scope.tenant.to_owned(),
+            issued: None,
             span: Span::current(),
             over: false,
             _permit: permit,
             _open: scope.edge.counters().stream_opened(),
         }
+    }
+
+    pub(super) fn tell(&mut self, token: &str) {
+        self.issued = Some(token.to_owned());
     }
 
     /// The edge it runs in.
@@ -72,6 +80,9 @@ impl Stream {
                 {
                     self.span.record("weft.task.id", task.id.as_str());
                     keep_history(task, self.history_length);
+                    if let Some(token) = self.issued.take() {
+                        tell_in_task(task, &token);
+                    }
                 }
             }
             Err(fault) => {

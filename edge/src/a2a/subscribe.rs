@@ -15,7 +15,7 @@ pub(super) async fn subscribe(scope: &Scope<'_>, request: SubscribeToTaskRequest
         return Err(Operation::not_streamed());
     }
     message::required_id("id", &request.id)?;
-    let permit = edge.limits().stream(&scope.owner)?;
+    let permit = edge.limits().stream(&scope.caller.who)?;
     let after = scope.caller.last_event;
     let asked = SubscribeRequest { owner: scope.owner.clone(), task_id: request.id, after };
     let within = edge.upstream_time();

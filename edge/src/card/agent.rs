@@ -7,8 +7,8 @@ use weft_chassis::Peer;
 use weft_core::card::{self, Faces, Public};
 use weft_core::route::Index;
 use weft_proto::a2a::{AgentCard, AgentExtension};
-use weft_proto::weft::Snapshot;
 use weft_proto::weft::signer_client::SignerClient;
+use weft_proto::weft::{AccessPolicy, Snapshot};
 use weft_proto::wkt::Timestamp;
 
 use super::sign::{Signed, Signing};
@@ -42,6 +42,16 @@ pub(crate) struct Publisher {
     pub(crate) signing: Signing,
 }
 
+/// What a card is made under, beside its declarations.
+pub(crate) struct Made<'a> {
+    /// Says on every card what callers need.
+    pub(crate) policy: &'a AccessPolicy,
+    /// When a card that is not as before is said to have changed.
+    pub(crate) changed: Timestamp,
+    /// Signatures are made again, whatever is as before.
+    pub(crate) resign: bool,
+}
+
 // === impl Agent ===
 
 impl Agent {
@@ -66,9 +76,9 @@ impl Publisher {
     ) -> Result<Publisher, Refused> {
         let extended_card = match settings.extended_card.as_str() {
             "off" => false,
-            "open" => true,
+            "open" | "authenticated" => true,
             other => {
-                let text = format!("edge.extended_card is {other}: must be off or open");
+                let text = format!("edge.extended_card is {other}: must be off, authenticated or open");
                 return Err(Refused(text));
             }
         };
@@ -89,31 +99,33 @@ impl Publisher {
         Ok(Publisher { public, faces, signing })
     }
 
-    /// Makes the agent `tenant` (empty: the mesh) from its view of the catalog. What is as it was before is kept, its
-    /// signatures too unless `resign`. A card that is not as before is said to have changed at `changed`.
+    /// Makes the agent `tenant` (empty: the mesh) from its view of the catalog. What is as it was before is kept.
     pub(crate) async fn agent(
         &self,
         tenant: &str,
         view: &Snapshot,
         before: Option<&Agent>,
-        changed: Timestamp,
-        resign: bool,
+        made: &Made<'_>,
     ) -> Agent {
         let index = match before.filter(|b| b.index.capabilities() == view.capabilities) {
             Some(before) => Arc::clone(&before.index),
             None => Arc::new(Index::new(view.capabilities.clone()).within(tenant)),
         };
-        let public = card::project(view, tenant, &self.public, &self.faces);
+        let public = AgentCard {
+            security_schemes: made.policy.schemes.clone(),
+            security_requirements: made.policy.requirements.clone(),
+            ..card::project(view, tenant, &self.public, &self.faces)
+        };
         let extended = self.faces.extended_card.then(|| card::extend(&public, view, &self.public));
         let was = |nth: usize| before.and_then(|b| b.signed[nth].as_ref());
         let extended = match extended {
-            Some(card) => Some(self.signing.sign(card, was(1), resign).await),
+            Some(card) => Some(self.signing.sign(card, was(1), made.resign).await),
             None => None,
         };
-        let public = self.signing.sign(public, was(0), resign).await;
+        let public = self.signing.sign(public, was(0), made.resign).await;
         let serve = |legacy: bool, before: Option<&Served>| {
-            let made = Served::new(legacy::bytes(&public.card, legacy), changed);
-            before.filter(|before| before.same_as(&made)).cloned().unwrap_or(made)
+            let card = Served::new(legacy::bytes(&public.card, legacy), made.changed);
+            before.filter(|before| before.same_as(&card)).cloned().unwrap_or(card)
         };
         Agent {
             index,

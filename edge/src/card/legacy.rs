@@ -1,6 +1,7 @@
 //! The top-level fields that A2A v0.3 clients look for, beside those of v1.0 on one card.
 
 use serde_json::{Map, Value, json};
+use weft_core::Fault;
 use weft_proto::a2a::{AgentCard, AgentInterface};
 
 use crate::json;
@@ -8,22 +9,39 @@ use crate::json;
 /// What v0.3 calls its version in full.
 const VERSION: &str = "0.3.0";
 
-/// A card as JSON; with what v0.3 has at its top level when `legacy` says so.
+/// A card as JSON; with what v0.3 has beside it when `legacy` says so.
 pub(super) fn bytes(card: &AgentCard, legacy: bool) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(8_192);
     // A projection of checked text holds nothing that JSON cannot say.
-    if let Err(fault) = json::encode(card, &mut bytes) {
+    written(card, legacy).unwrap_or_else(|fault| {
         tracing::error!(error = fault.message, "an agent card cannot be written");
-    }
+        Vec::new()
+    })
+}
+
+fn written(card: &AgentCard, legacy: bool) -> Result<Vec<u8>, Fault> {
+    let mut bytes = Vec::with_capacity(8_192);
+    json::encode(card, &mut bytes)?;
     let fields = if legacy { fields(card) } else { Map::new() };
+    if fields.is_empty() {
+        return Ok(bytes);
+    }
+    if !card.security_schemes.is_empty() {
+        return secured(&bytes, card);
+    }
     // Spliced behind the card's own fields, which so keep the order of the schema.
-    if let (Ok(more), false) = (serde_json::to_vec(&fields), fields.is_empty())
-        && bytes.pop() == Some(b'}')
-    {
+    if let (Ok(more), Some(b'}')) = (serde_json::to_vec(&fields), bytes.pop()) {
         bytes.push(b',');
         bytes.extend_from_slice(&more[1..]);
     }
-    bytes
+    Ok(bytes)
+}
+
+/// The same where schemes have members of both versions, so that they cannot just be put behind.
+fn secured(bytes: &[u8], card: &AgentCard) -> Result<Vec<u8>, Fault> {
+    let unwritten = |error: serde_json::Error| Fault::internal(format!("the card is not JSON: {error}"));
+    let mut both = serde_json::from_slice(bytes).map_err(unwritten)?;
+    weft_v03::card::merge(&mut both, card)?;
+    serde_json::to_vec(&both).map_err(unwritten)
 }
 
 /// Where the agent is and over which transports, taken from the card's own v0.3 interfaces; empty when it has none.

@@ -4,8 +4,10 @@ use axum::body::Body;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Response};
 use tonic::{Code, Status};
-use weft_chassis::status;
+use weft_chassis::status::status;
 use weft_core::{Fault, Kind};
+
+use crate::plain;
 
 /// Puts a refusal of the library (a message over the limit, or one that cannot be read) into our own words.
 pub(super) async fn mend(answer: Response<Body>, bytes_max: usize) -> Response<Body> {
@@ -20,16 +22,24 @@ pub(super) async fn mend(answer: Response<Body>, bytes_max: usize) -> Response<B
         }
         _ => return answer,
     };
-    status::status(fault).into_http()
+    status(fault).into_http()
+}
+
+/// A fault as its caller sees it, with the same advice that the headers of the other bindings give.
+pub(super) fn advised(fault: Fault) -> Status {
+    let advice: HeaderMap = plain::advice(&fault).collect();
+    let mut refused = status(fault);
+    refused.metadata_mut().as_mut().extend(advice);
+    refused
 }
 
 /// A refusal to a gRPC caller; nothing to any other.
 pub(crate) fn refused(headers: &HeaderMap, fault: &Fault) -> Option<Response<Body>> {
-    speaks(headers).then(|| status::status(fault.clone()).into_http())
+    speaks(headers).then(|| advised(fault.clone()).into_http())
 }
 
 /// Whether a request speaks gRPC.
-fn speaks(headers: &HeaderMap) -> bool {
+pub(crate) fn speaks(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
 }
 

@@ -10,10 +10,10 @@ use weft_chassis::status::status;
 use weft_core::{Fault, Kind};
 use weft_proto::a2a::StreamResponse;
 
-use super::deadline;
+use super::{deadline, early};
 use crate::a2a::{self, Call, Operation, Reply, Stream};
 use crate::caller::{self, Activated, Caller, Version};
-use crate::edge::{Edge, peer_of};
+use crate::edge::Edge;
 use crate::observe::{self, Binding};
 
 /// A stream of answers.
@@ -45,13 +45,13 @@ impl Runner {
         let headers = metadata.into_headers();
         let within = deadline::of(&headers);
         let run = async {
-            let _permit = edge.limits().rate(peer_of(&extensions)).and_then(|()| edge.limits().call())?;
+            let _permit = edge.limits().call()?;
             let spoken = edge.spoken();
             let said = Version::said(&headers, None, spoken)?;
             if !spoken.contains(&self.version) || said.is_some_and(|said| said != self.version) {
                 return Err(caller::not_spoken_here(said.unwrap_or(self.version), self.version, spoken));
             }
-            let caller = Caller::of(&headers)?;
+            let caller = Caller::of(edge.env(), &headers, &extensions, operation)?;
             let call = call(request)?;
             call.check()?;
             observe::note_task(call.task_id());
@@ -61,7 +61,7 @@ impl Runner {
             Ok(answered(reply, &activated, &headers))
         };
         let outcome = observe::call(edge, Binding::Grpc, operation, &headers, began, run).await;
-        outcome.map_err(|fault| status((self.worded)(fault)))
+        outcome.map_err(|fault| early::advised((self.worded)(fault)))
     }
 
     /// Runs a call that is answered by a stream.
@@ -126,8 +126,6 @@ fn late() -> Fault {
 
 fn answered<T>(reply: T, activated: &Activated, asked: &HeaderMap) -> Response<T> {
     let mut answer = Response::new(reply);
-    if let Some((name, value)) = activated.header(asked) {
-        answer.metadata_mut().as_mut().insert(name, value);
-    }
+    answer.metadata_mut().as_mut().extend(activated.headers(asked));
     answer
 }

@@ -56,6 +56,14 @@ impl Refusal {
         out
     }
 
+    /// The fault of the operation, when it is one.
+    pub(crate) fn fault(&self) -> Option<&Fault> {
+        match self {
+            Refusal::Fault(fault) | Refusal::Old(fault) => Some(fault),
+            _ => None,
+        }
+    }
+
     fn message(&self) -> Cow<'_, str> {
         match self {
             Refusal::Parse => "the body is not valid JSON".into(),

@@ -8,7 +8,7 @@ use weft_core::Fault;
 
 use crate::details::{self, Detail};
 use crate::observe::Refused;
-use crate::plain;
+use crate::{early, plain};
 
 const A2A_JSON: HeaderValue = HeaderValue::from_static("application/a2a+json");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -25,8 +25,7 @@ pub(crate) struct Refusal {
 
 impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Refusal {
-        let status = StatusCode::from_u16(fault.kind.row().http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Refusal { status, fault, allow: None, old: false }
+        Refusal { status: early::status(&fault), fault, allow: None, old: false }
     }
 }
 
@@ -75,7 +74,7 @@ impl Refusal {
     /// The whole answer.
     pub(crate) fn answer(&self, asked: &HeaderMap) -> Response<Body> {
         let mut answer = json(self.status, asked, self.body());
-        answer.headers_mut().extend(plain::retry_after(&self.fault));
+        answer.headers_mut().extend(plain::advice(&self.fault));
         if let Some(allow) = self.allow {
             answer.headers_mut().insert(ALLOW, HeaderValue::from_static(allow));
         }

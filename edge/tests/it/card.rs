@@ -218,12 +218,14 @@ async fn the_extended_card_lists_the_nodes_and_is_there_only_when_the_operator_o
 async fn an_extended_card_for_somebody_unheard_of_refuses_the_start() {
     let script = std::sync::Arc::default();
     let upstreams = crate::world::upstreams(&script, tokio::sync::watch::channel(declared()).1);
-    let settings =
-        weft_edge::Settings { extended_card: "authenticated".into(), ..weft_edge::Settings::default() };
+    let settings = weft_edge::Settings { extended_card: "friends".into(), ..weft_edge::Settings::default() };
     let bound = "127.0.0.1:8420".parse().unwrap();
     let refused = weft_edge::router(settings, bound, &upstreams, &weft_chassis::Env::system());
     let said = refused.err().unwrap().to_string();
-    assert!(said.contains("edge.extended_card is authenticated") && said.contains("off or open"), "{said}");
+    assert!(
+        said.contains("edge.extended_card is friends") && said.contains("off, authenticated or open"),
+        "{said}"
+    );
 }
 
 #[tokio::test]

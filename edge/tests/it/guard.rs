@@ -47,6 +47,8 @@ async fn a_listed_page_may_call_with_the_headers_of_a2a_and_an_unlisted_one_may_
         "a2a-version",
         "a2a-extensions",
         "authorization",
+        "x-api-key",
+        "task-access-token",
         "content-type",
         "idempotency-key",
         "traceparent",
@@ -65,6 +67,10 @@ async fn a_listed_page_may_call_with_the_headers_of_a2a_and_an_unlisted_one_may_
         (reply.header("access-control-allow-origin"), reply.header("vary")),
         ("https://app.example", "origin")
     );
+    let exposed = reply.header("access-control-expose-headers");
+    for name in ["www-authenticate", "retry-after", "task-access-token"] {
+        assert!(exposed.split(", ").any(|h| h == name), "{name}: {exposed}");
+    }
     assert_eq!(reply.json()["result"]["totalSize"], 0);
 }
 

@@ -33,11 +33,14 @@ pub(crate) struct Script {
     pub(crate) task: Mutex<Option<Task>>,
     /// Refuses everything that is not scripted.
     pub(crate) refuse: Mutex<Option<Status>>,
+    /// The one owner of the one task `t1`; without one, it is everybody's.
+    pub(crate) owner: Mutex<Option<String>>,
     pub(crate) submitted: Mutex<Vec<SubmitRequest>>,
     pub(crate) subscribed: Mutex<Vec<SubscribeRequest>>,
     pub(crate) got: Mutex<Vec<GetRequest>>,
     pub(crate) listed: Mutex<Vec<ListRequest>>,
     pub(crate) cancelled: Mutex<Vec<CancelRequest>>,
+    pub(crate) fed: Mutex<Vec<FeedRequest>>,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -89,6 +92,16 @@ pub(crate) fn open(events: impl IntoIterator<Item = Result<TaskEvent, Status>>) 
 }
 
 impl Store {
+    /// Nobody else's task, and no task of another id, is known.
+    fn known(&self, owner: &str, id: &str) -> Result<(), Status> {
+        match &*lock(&self.0.owner) {
+            Some(its) if its != owner || id != "t1" => {
+                Err(weft_chassis::status::status(weft_core::Fault::task_not_found(id)))
+            }
+            _ => self.refused(),
+        }
+    }
+
     fn refused(&self) -> Result<(), Status> {
         lock(&self.0.refuse).clone().map_or(Ok(()), Err)
     }
@@ -103,7 +116,12 @@ impl Tasks for Store {
     type AppendStream = BoxStream<'static, Result<AppendAnswer, Status>>;
 
     async fn submit(&self, request: Request<SubmitRequest>) -> Result<Response<Events>, Status> {
-        lock(&self.0.submitted).push(request.into_inner());
+        let request = request.into_inner();
+        let message = request.request.as_ref().and_then(|r| r.message.as_ref());
+        if let Some(message) = message.filter(|m| !m.task_id.is_empty()) {
+            self.known(&request.owner, &message.task_id)?;
+        }
+        lock(&self.0.submitted).push(request);
         let scripted = lock(&self.0.submit).take();
         if scripted.is_none() {
             self.refused()?;
@@ -112,8 +130,10 @@ impl Tasks for Store {
     }
 
     async fn get(&self, request: Request<GetRequest>) -> Result<Response<Task>, Status> {
-        lock(&self.0.got).push(request.into_inner());
-        self.refused()?;
+        let request = request.into_inner();
+        let known = self.known(&request.owner, &request.task_id);
+        lock(&self.0.got).push(request);
+        known?;
         let scripted = lock(&self.0.task).clone();
         Ok(Response::new(scripted.unwrap_or_else(|| task(TaskState::Working))))
     }
@@ -125,16 +145,20 @@ impl Tasks for Store {
     }
 
     async fn cancel(&self, request: Request<CancelRequest>) -> Result<Response<Task>, Status> {
-        lock(&self.0.cancelled).push(request.into_inner());
-        self.refused()?;
+        let request = request.into_inner();
+        let known = self.known(&request.owner, &request.task_id);
+        lock(&self.0.cancelled).push(request);
+        known?;
         Ok(Response::new(task(TaskState::Canceled)))
     }
 
     async fn subscribe(&self, request: Request<SubscribeRequest>) -> Result<Response<Events>, Status> {
-        lock(&self.0.subscribed).push(request.into_inner());
+        let request = request.into_inner();
+        let known = self.known(&request.owner, &request.task_id);
+        lock(&self.0.subscribed).push(request);
         let scripted = lock(&self.0.subscribe).take();
         if scripted.is_none() {
-            self.refused()?;
+            known?;
         }
         if scripted.is_none() && *lock(&self.0.ends) {
             return Ok(Response::new(ended([snapshot(3, TaskState::Completed)])));
@@ -142,7 +166,8 @@ impl Tasks for Store {
         scripted.unwrap_or_else(|| Ok(open([snapshot(3, TaskState::Working)]))).map(Response::new)
     }
 
-    async fn feed(&self, _: Request<FeedRequest>) -> Result<Response<Self::FeedStream>, Status> {
+    async fn feed(&self, request: Request<FeedRequest>) -> Result<Response<Self::FeedStream>, Status> {
+        lock(&self.0.fed).push(request.into_inner());
         let scripted = lock(&self.0.feed).take();
         Ok(Response::new(scripted.unwrap_or_else(|| stream::pending().boxed())))
     }
@@ -165,31 +190,36 @@ impl Tasks for Store {
         &self,
         request: Request<SetPushConfigRequest>,
     ) -> Result<Response<TaskPushNotificationConfig>, Status> {
-        self.refused()?;
-        Ok(Response::new(request.into_inner().config.unwrap_or_default()))
+        let SetPushConfigRequest { owner, config } = request.into_inner();
+        let config = config.unwrap_or_default();
+        self.known(&owner, &config.task_id)?;
+        Ok(Response::new(config))
     }
 
     async fn get_push_config(
         &self,
-        _: Request<GetPushConfigRequest>,
+        request: Request<GetPushConfigRequest>,
     ) -> Result<Response<TaskPushNotificationConfig>, Status> {
-        self.refused()?;
+        let request = request.into_inner();
+        self.known(&request.owner, &request.request.unwrap_or_default().task_id)?;
         Ok(Response::new(TaskPushNotificationConfig::default()))
     }
 
     async fn list_push_configs(
         &self,
-        _: Request<ListPushConfigsRequest>,
+        request: Request<ListPushConfigsRequest>,
     ) -> Result<Response<ListTaskPushNotificationConfigsResponse>, Status> {
-        self.refused()?;
+        let request = request.into_inner();
+        self.known(&request.owner, &request.request.unwrap_or_default().task_id)?;
         Ok(Response::new(ListTaskPushNotificationConfigsResponse::default()))
     }
 
     async fn delete_push_config(
         &self,
-        _: Request<DeletePushConfigRequest>,
+        request: Request<DeletePushConfigRequest>,
     ) -> Result<Response<DeletePushConfigResponse>, Status> {
-        self.refused()?;
+        let request = request.into_inner();
+        self.known(&request.owner, &request.request.unwrap_or_default().task_id)?;
         Ok(Response::new(DeletePushConfigResponse {}))
     }
 

@@ -1,7 +1,7 @@
 //! The listeners under TLS, over real sockets.
 
 #[path = "../../src/tls/tests/certs.rs"]
-mod certs;
+pub(crate) mod certs;
 
 use std::sync::Arc;
 

@@ -106,7 +106,8 @@ pub(crate) fn upstreams(script: &Arc<Script>, snapshots: watch::Receiver<Snapsho
     }
 }
 
-struct Keys;
+/// A signer that has no key and knows nobody.
+pub(crate) struct Keys;
 
 #[async_trait]
 impl Signer for Keys {
@@ -256,12 +257,16 @@ impl World {
     /// A call with id 1; its whole answer.
     pub(crate) async fn call(&self, method: &str, params: Value) -> Value {
         let reply = self.post(rpc(method, &params)).await;
-        assert_eq!(
-            (reply.status, reply.header("content-type")),
-            (StatusCode::OK, "application/json"),
-            "{reply:?}"
-        );
-        reply.json()
+        let answer = reply.json();
+        // What every client of HTTP acts on by itself has a status of its own.
+        let status = match answer["error"]["code"].as_i64() {
+            Some(-32052) => StatusCode::UNAUTHORIZED,
+            Some(-32053) => StatusCode::FORBIDDEN,
+            Some(-32055) => StatusCode::TOO_MANY_REQUESTS,
+            _ => StatusCode::OK,
+        };
+        assert_eq!((reply.status, reply.header("content-type")), (status, "application/json"), "{reply:?}");
+        answer
     }
 
     /// The error code of a call.
