@@ -79,7 +79,7 @@ fn message(text: &str) -> Message {
 /// A new task and the commit that writes it.
 pub(crate) fn new(n: u64, owner: &str, context: &str, state: TaskState, ms: i64) -> (Sample, Commit) {
     let mut head = Head::new(id(n), owner, context);
-    (head.version, head.seq, head.state, head.status_ms) = (1, 1, state.into(), ms);
+    (head.version, head.seq, head.state, head.status_ms, head.turn) = (1, 1, state.into(), ms, 1);
     let at = Timestamp { seconds: ms / 1_000, nanos: 0 };
     let status = TaskStatus { state: state.into(), timestamp: Some(at), message: None };
     let task =

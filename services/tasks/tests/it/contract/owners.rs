@@ -12,7 +12,7 @@ use super::*;
 /// A commit of a new task of so many bytes, and what its owner may keep.
 fn sized(n: u64, owner: &str, state: TaskState, ms: i64, bytes: u64, limits: Limits) -> (Sample, Commit) {
     let (mut sample, mut commit) = new(n, owner, "c", state, ms);
-    (sample.head.bytes, sample.head.turn) = (bytes, 1);
+    sample.head.bytes = bytes;
     commit.head = Arc::new(sample.head.clone());
     commit.limits = limits;
     (sample, commit)
