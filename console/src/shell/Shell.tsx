@@ -4,6 +4,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { Fleet } from "../fleet/Fleet";
 import { catalogQuery } from "../fleet/queries";
+import { SignIn } from "../session/SignIn";
+import { SignOut } from "../session/SignOut";
+import { sessionQuery } from "../session/session";
 import { DraftProvider } from "../tasks/draft";
 import { useFeed } from "../tasks/useFeed";
 import { LinkPill } from "../ui/LinkPill";
@@ -14,6 +17,10 @@ import styles from "./Shell.module.css";
 import { useRouteFocus } from "./useRouteFocus";
 
 export function Shell() {
+  // A mesh that does not answer is shown as one: only a mesh that says so asks for a token.
+  const session = useQuery(sessionQuery());
+  if (session.isPending) return null;
+  if (session.data?.needed && !session.data.signedIn) return <SignIn />;
   return (
     <Announcer>
       <DraftProvider>
@@ -47,6 +54,7 @@ function Frame() {
           </Link>
         </nav>
         <LinkPill link={link} of="Task list" />
+        <SignOut />
       </header>
       <OfflineBanner link={link} />
       <div className={styles.body}>

@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { type FeedLink, openFeed } from "../api/feed";
 import { catalogKey } from "../fleet/queries";
+import { sessionKey } from "../session/session";
 import { usePageVisible } from "../ui/usePageVisible";
 import { gather } from "./gather";
 import { taskListKey } from "./queries";
@@ -23,7 +24,11 @@ export function useFeed(): FeedLink {
         client.invalidateQueries({ queryKey: taskListKey });
         client.invalidateQueries({ queryKey: catalogKey });
       },
-      onLink: setLink,
+      onLink: (link) => {
+        setLink(link);
+        // A refusal looks like a break: a session that has ended is asked about, and leads to signing in.
+        if (link === "reconnecting") client.invalidateQueries({ queryKey: sessionKey });
+      },
     });
     return () => {
       close();

@@ -4,17 +4,16 @@
 pub const DEFAULT: [&str; 2] = ["text/plain", "application/json"];
 
 /// True when `given` falls under `pattern`. Both may carry parameters, which do not count; a pattern may end in `/*` or
-/// be `*/*` or `*`. Case does not count.
+/// be `*/*` or `*`. Case does not count. Clients from before v1.0 write a group without the rest: `text` is `text/*`.
 #[must_use]
 pub fn matches(pattern: &str, given: &str) -> bool {
     let (pattern, given) = (essence(pattern), essence(given));
     if pattern == "*" || pattern == "*/*" {
         return given.contains('/');
     }
-    match pattern.strip_suffix("/*") {
-        Some(group) => given.split_once('/').is_some_and(|(kind, _)| kind.eq_ignore_ascii_case(group)),
-        None => pattern.eq_ignore_ascii_case(given),
-    }
+    let group = pattern.strip_suffix("/*").unwrap_or(pattern);
+    pattern.eq_ignore_ascii_case(given)
+        || given.split_once('/').is_some_and(|(kind, _)| kind.eq_ignore_ascii_case(group))
 }
 
 /// True when something that is accepted meets something that is offered; either side may hold patterns.
@@ -42,6 +41,9 @@ mod tests {
             ("text/plain", "text/plain"),
             ("Text/Plain", "text/PLAIN; charset=utf-8"),
             ("text/*", "text/markdown"),
+            ("Text", "text/plain; charset=utf-8"),
+            ("text", "text/*"),
+            ("text", "text"),
             ("*/*", "image/png"),
             ("*", "image/png"),
         ] {
@@ -51,6 +53,8 @@ mod tests {
             ("text/plain", "text/plainer"),
             ("text/*", "application/json"),
             ("*/*", "png"),
+            ("text", "application/json"),
+            ("text", "textual/plain"),
             ("", "text/plain"),
             ("text/plain", ""),
         ] {

@@ -1,5 +1,6 @@
 //! What an answer of a node means for its task: from values to steps, no I/O.
 
+use weft_core::media;
 use weft_proto::a2a::{Artifact, Message, Part, Role, TaskState, TaskStatus, part};
 use weft_proto::weft::{ArtifactChunk, InvokeResult, Progress, WorkItem, progress};
 use weft_proto::wkt::{Kind, Struct, Value};
@@ -170,7 +171,7 @@ fn empty(turn: &Turn) -> Progress {
 
 fn artifact(turn: &Turn, value: Value) -> Progress {
     let gives = |mode: &str| {
-        let in_list = |list: &[String]| list.is_empty() || list.iter().any(|m| covers(m, mode));
+        let in_list = |list: &[String]| list.is_empty() || list.iter().any(|m| media::matches(m, mode));
         in_list(&turn.accepted) && in_list(&turn.offered)
     };
     // When neither fits, both are given: an answer in the wrong form says more than none.
@@ -190,16 +191,6 @@ fn artifact(turn: &Turn, value: Value) -> Progress {
 /// The same for every attempt of a turn, so that a second attempt replaces what a first one left behind.
 fn artifact_id(turn: &Turn) -> String {
     if turn.key.is_empty() { turn.tool.clone() } else { format!("{}-{}", turn.tool, turn.key) }
-}
-
-/// `text/*` and `*/*` count; parameters after `;` do not.
-fn covers(range: &str, mode: &str) -> bool {
-    let range = range.split(';').next().unwrap_or_default().trim();
-    if range == "*/*" || range.eq_ignore_ascii_case(mode) {
-        return true;
-    }
-    let group = mode.split('/').next().unwrap_or_default();
-    range.strip_suffix("/*").is_some_and(|g| g.eq_ignore_ascii_case(group))
 }
 
 /// One line for people: what the tool itself calls its summary, else how much there is.

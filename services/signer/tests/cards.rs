@@ -59,9 +59,9 @@ fn made_days_ago(data: &Path, days: i64) {
     }
     let made = Env::system().now().seconds - days * 86_400;
     for (alg, suffix) in [(Alg::Es256, "es256"), (Alg::EdDsa, "ed25519")] {
+        // By the days, not by the second: pairs of one age are one pair.
         let mut seed = [1; 32];
-        seed[..8].copy_from_slice(&made.to_be_bytes());
-        seed[0] = 1;
+        seed[..8].copy_from_slice(&days.to_be_bytes());
         let path = dir.join(format!("{made}.{suffix}.pem"));
         fs::write(&path, CardKey::from_seed(alg, &seed).unwrap().to_pem().as_bytes()).unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();

@@ -73,7 +73,13 @@ async fn work(mut client: TasksClient<Peer>) {
     while let Some(Ok(event)) = claims.next().await {
         let Some(Event::Item(item)) = event.event else { continue };
         number += 1;
-        let append = AppendRequest { number, task_id: item.task_id, lease: item.lease, progress: answer() };
+        let append = AppendRequest {
+            number,
+            task_id: item.task_id,
+            lease: item.lease,
+            progress: answer(),
+            ..AppendRequest::default()
+        };
         if appends.send(append).await.is_err() {
             return;
         }

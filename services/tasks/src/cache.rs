@@ -72,6 +72,21 @@ impl Cache {
         }
     }
 
+    /// Lets go of the slot of a task that could not be loaded, unless somebody else holds it.
+    pub(crate) fn release(&self, slot: &Arc<Slot>) {
+        let mut held = self.lock();
+        let task = slot.id();
+        let is_idle = |place: &Place| {
+            // New holders come only through this lock: the place and the caller are all.
+            Arc::ptr_eq(&place.slot, slot) && Arc::strong_count(slot) == 2 && slot.now().is_none()
+        };
+        if held.slots.get(&task).is_some_and(is_idle)
+            && let Some(place) = held.slots.remove(&task)
+        {
+            held.bytes -= place.bytes;
+        }
+    }
+
     /// Lets go of a task that does not exist (any more).
     pub(crate) fn forget(&self, task: TaskId) {
         let mut held = self.lock();

@@ -1,6 +1,7 @@
 //! The service: messages in, ledger, messages out. No rule lives here.
 
 mod claim;
+mod owners;
 
 use std::pin::Pin;
 

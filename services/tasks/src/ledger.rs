@@ -8,6 +8,8 @@
 mod append;
 mod cancel;
 mod follow;
+mod limits;
+mod owners;
 mod push;
 mod read;
 mod run;
@@ -36,7 +38,7 @@ use crate::push::Outbox;
 use crate::queue::Queue;
 use crate::record::{Head, Record, Turn};
 use crate::slot::{Slot, Snapshot};
-use crate::store::{Broken, Commit, Full, PushChange, Refused, Store};
+use crate::store::{Broken, Commit, Limits, PushChange, Refused, Store};
 use crate::{Settings, TaskId};
 
 /// How often a decision is made anew when another writer was faster.
@@ -62,6 +64,10 @@ pub(crate) struct Inner<S> {
     pub(crate) meter: Meter,
     pub(crate) outbox: Outbox,
     cache: Cache,
+    /// Held while an owner is forgotten: one after another.
+    forgets: tokio::sync::Mutex<()>,
+    /// Read while a run that is over is ended; written by whoever waits for all of these.
+    ends_runs: tokio::sync::RwLock<()>,
     opened: weft_proto::wkt::Timestamp,
 }
 
@@ -79,12 +85,22 @@ struct Decision {
     head: Head,
     turn: Option<Turn>,
     push: Option<PushChange>,
+    /// What the owner may keep, when it begins a turn.
+    limits: Limits,
+    session: Option<String>,
 }
 
 impl Decision {
     /// Nothing happens but to the head.
     fn head_only(head: Head) -> Decision {
-        Decision { change: Change::default(), head, turn: None, push: None }
+        Decision {
+            change: Change::default(),
+            head,
+            turn: None,
+            push: None,
+            limits: Limits::default(),
+            session: None,
+        }
     }
 }
 
@@ -95,6 +111,8 @@ impl<S: Store> Ledger<S> {
             queue: Queue::new(&settings, store.epoch(), meter.clone()),
             cache: Cache::new(settings.cache_tasks, settings.cache_bytes),
             feeds: Feeds::default(),
+            forgets: tokio::sync::Mutex::default(),
+            ends_runs: tokio::sync::RwLock::default(),
             opened: env.now(),
             store,
             settings,
@@ -151,14 +169,29 @@ impl<S: Store> Ledger<S> {
         Ok(None)
     }
 
-    /// The slot of an owner's task, who is told of it by that; another's is as unknown as none.
+    /// The slot of an owner's task, who is told of it by that; another's is as unknown as none, and costs as much.
     async fn slot_of(&self, owner: &Owner, task: &str) -> Result<(Arc<Slot>, Snapshot), Fault> {
         let unknown = || Fault::task_not_found(task);
         let id = TaskId::parse(task).ok_or_else(unknown)?;
-        let slot = self.slot(id).await?.ok_or_else(unknown)?;
-        let owned = slot.now().is_some_and(|now| now.head.owner == owner.as_str());
+        let slot = self.cache.slot(id);
+        let owned = |slot: &Slot| slot.now().is_some_and(|now| now.head.owner == owner.as_str());
+        if !owned(&slot) {
+            let load = Box::pin(self.store.load_of(owner.as_str(), id));
+            let loaded = if slot.now().is_some() {
+                load.await.map(|stored| stored.is_some())
+            } else {
+                Box::pin(slot.load(load)).await
+            };
+            if !loaded.map_err(broken)? || !owned(&slot) {
+                self.cache.release(&slot);
+                return Err(unknown());
+            }
+            if let Some(now) = slot.now() {
+                self.cache.weigh(id, now.head.bytes);
+            }
+        }
         // Told before it is looked at: what is shown stays.
-        if !owned || !slot.tell() {
+        if !slot.tell() {
             return Err(unknown());
         }
         let now = slot.now().ok_or_else(unknown)?;
@@ -174,7 +207,7 @@ impl<S: Store> Ledger<S> {
         for _ in 0..TRIES {
             let Some(now) = slot.now() else { return Ok(false) };
             let Some(decision) = decide(&now)? else { return Ok(false) };
-            let base = now.head.clone();
+            let (base, limits) = (now.head.clone(), decision.limits);
             // The folded task must have one owner when it is written to, or it would be copied.
             drop(now);
             match self.write(slot, base, decision).await {
@@ -182,20 +215,23 @@ impl<S: Store> Ledger<S> {
                     Some(stored) => slot.reload(stored),
                     None => return Err(Fault::task_not_found(&slot.id().to_string())),
                 },
-                done => return done.map(|()| true).map_err(|refused| self.refused(refused)),
+                Err(refused) => return Err(self.refused(refused, limits)),
+                Ok(()) => return Ok(true),
             }
         }
         Err(Fault::unavailable("the task changed again and again meanwhile; try again"))
     }
 
     async fn write(&self, slot: &Slot, base: Arc<Head>, decision: Decision) -> Result<(), Refused> {
-        let Decision { change, mut head, turn, push } = decision;
+        let Decision { change, mut head, turn, push, limits, session } = decision;
         let record = record(&mut head, change, turn);
         head.version = base.version + 1;
         let head = Arc::new(head);
-        let commit = Commit { base: Some(base), head: head.clone(), record: record.clone(), push };
+        let record_of = record.clone();
+        let commit =
+            Commit { base: Some(base), head: head.clone(), record: record_of, push, limits, session };
         let span = tracing::info_span!(target: "weft::tasks", "commit", weft.task.id = %slot.id(), weft.version = head.version);
-        self.store.commit(commit).instrument(span).await?;
+        self.went(&self.store.commit(commit).instrument(span).await?);
         self.announce(&head, record.as_deref());
         self.cache.weigh(slot.id(), head.bytes);
         slot.publish(head, record.map(Arc::unwrap_or_clone));
@@ -218,23 +254,6 @@ impl<S: Store> Ledger<S> {
         Bounds {
             messages_max: self.settings.messages_max as usize,
             artifacts_max: self.settings.artifacts_max as usize,
-        }
-    }
-
-    /// A refusal of the store as its caller sees it.
-    fn refused(&self, refused: Refused) -> Fault {
-        match refused {
-            Refused::Broken(why) => broken(why),
-            Refused::Full(full) => {
-                let (what, most, setting) = match full {
-                    Full::Tasks => ("tasks", self.settings.tasks_max, "tasks.tasks_max"),
-                    Full::Bytes => ("bytes", self.settings.store_bytes_max, "tasks.store_bytes_max"),
-                };
-                let text = format!("the store holds {most} {what}, the most it may ({setting}); try later");
-                Fault::exhausted(text, 60_000)
-            }
-            Refused::Conflict => Fault::unavailable("the task changed meanwhile; try again"),
-            Refused::Taken(_) => used_up(),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `grpc` | the service, thin |
-//! | `ledger` | decide, commit, publish: submit, append, cancel, read, follow, run |
+//! | `ledger` | decide, commit, publish: submit, append, cancel, read, follow, run; an owner's limits and all it has |
 //! | `slot`, `cache` | tasks in memory, one slot each, and how readers pull |
 //! | `queue` | who waits for a worker and who has one, under fenced leases |
 //! | `push` | webhooks: each event of a task to each of them, in order, at least once |
@@ -31,6 +31,7 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use weft_chassis::{Env, peer};
+use weft_proto::weft::owners_server::OwnersServer;
 use weft_proto::weft::tasks_server::TasksServer;
 
 pub use id::TaskId;
@@ -100,7 +101,10 @@ pub async fn serve<S: Store>(
     let server = TasksServer::new(ledger.clone())
         .max_decoding_message_size(peer::MESSAGE_BYTES_MAX)
         .max_encoding_message_size(peer::MESSAGE_BYTES_MAX);
-    Ok((Routes::new(server), Handle { ledger }))
+    let owners = OwnersServer::new(ledger.clone())
+        .max_decoding_message_size(peer::MESSAGE_BYTES_MAX)
+        .max_encoding_message_size(peer::MESSAGE_BYTES_MAX);
+    Ok((Routes::new(server).add_service(owners), Handle { ledger }))
 }
 
 /// Runs `work` until the mesh stops.

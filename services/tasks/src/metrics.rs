@@ -23,11 +23,15 @@ pub struct Meter {
     pub leased: Gauge<i64, AtomicI64>,
     /// Leases that ran out.
     pub expired: Counter,
+    /// Tasks that a worker was given and did not begin on in time.
+    pub given_back: Counter,
+    /// Turns that ran longer than they may.
+    pub timed_out: Counter,
     /// Tasks that ended, by state.
     pub ended: Family<[(&'static str, &'static str); 1], Counter>,
     /// Tasks held.
     pub stored: Gauge<i64, AtomicI64>,
-    /// Tasks removed by retention.
+    /// Tasks removed: too old, to make room, or with their owner.
     pub removed: Counter,
     /// Calls to webhooks, by outcome.
     pub pushes: Family<[(&'static str, &'static str); 1], Counter>,
@@ -48,6 +52,8 @@ impl Meter {
             queued: Gauge::default(),
             leased: Gauge::default(),
             expired: Counter::default(),
+            given_back: Counter::default(),
+            timed_out: Counter::default(),
             ended: Family::default(),
             stored: Gauge::default(),
             removed: Counter::default(),
@@ -62,9 +68,12 @@ impl Meter {
             to.register("weft_tasks_queued", "tasks that wait for a worker", meter.queued.clone());
             to.register("weft_tasks_leased", "tasks under a lease", meter.leased.clone());
             to.register("weft_tasks_leases_expired", "leases that ran out", meter.expired.clone());
+            let given_back = meter.given_back.clone();
+            to.register("weft_tasks_given_back", "tasks that a worker did not begin on in time", given_back);
+            to.register("weft_tasks_timed_out", "turns that ran too long", meter.timed_out.clone());
             to.register("weft_tasks_ended", "tasks that ended, by state", meter.ended.clone());
             to.register("weft_tasks_stored", "tasks held", meter.stored.clone());
-            to.register("weft_tasks_removed", "tasks removed by retention", meter.removed.clone());
+            to.register("weft_tasks_removed", "tasks removed", meter.removed.clone());
             to.register("weft_tasks_pushes", "calls to webhooks, by outcome", meter.pushes.clone());
             let given_up = meter.pushes_given_up.clone();
             to.register("weft_tasks_pushes_given_up", "webhooks given up", given_up);

@@ -1,7 +1,9 @@
 //! Who waits for a worker and who has one: in memory, rebuilt from the store at start.
 //!
 //! Tasks are handed out in the order in which they came, whoever owns them and whichever worker asks first. A lease
-//! carries a token that only grows, so a worker that lost its task cannot write to it any more.
+//! carries a token that only grows, so a worker that lost its task cannot write to it any more. It has two phases:
+//! *prepared*, until the worker is first heard of, for a short time after which the task waits again in its old place as
+//! if nobody had taken it; then *active*, renewed whenever the worker is heard of, for as long as a turn may run.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -10,14 +12,17 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
-use weft_core::Fault;
 use weft_proto::weft::Stop;
+
+mod lease;
+mod worker;
+
+use lease::Lease;
+pub(crate) use lease::Over;
+pub(crate) use worker::Worker;
 
 use crate::metrics::Meter;
 use crate::{Settings, TaskId};
-
-/// Notices to one worker that it has not read yet; one lost is made good by the refusal of its next write.
-const STOPS_MAX: usize = 1_024;
 
 /// The queue. Cheap to clone.
 #[derive(Clone)]
@@ -32,6 +37,8 @@ struct Shared {
     /// There is a lease to watch.
     leased: Notify,
     lease: Duration,
+    prepare: Duration,
+    run_max: Duration,
     queue_max: usize,
     workers_max: usize,
     meter: Meter,
@@ -39,7 +46,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    waiting: BTreeMap<u64, TaskId>,
+    waiting: BTreeMap<u64, Waiting>,
     tickets: HashMap<TaskId, u64>,
     next_ticket: u64,
     /// Places promised to submits that are on their way to the disk.
@@ -52,23 +59,11 @@ struct State {
     next_worker: u64,
 }
 
-struct Lease {
-    token: u64,
-    worker: u64,
-    until: Instant,
-}
-
-/// A promised place in the queue; given back when dropped.
-pub(crate) struct Place {
-    queue: Queue,
-    used: bool,
-}
-
-/// A worker's claim stream; its leases run out by themselves when it is gone.
-pub(crate) struct Worker {
-    queue: Queue,
-    id: u64,
-    pub(crate) stops: mpsc::Receiver<Stop>,
+#[derive(Clone, Copy)]
+struct Waiting {
+    task: TaskId,
+    /// How long the earlier runs of its turn took.
+    ran: Duration,
 }
 
 /// Figures for people.
@@ -88,6 +83,8 @@ impl Queue {
             came: Notify::new(),
             leased: Notify::new(),
             lease: Duration::from_millis(u64::from(settings.lease_ms)),
+            prepare: Duration::from_millis(u64::from(settings.prepare_ms.min(settings.lease_ms))),
+            run_max: Duration::from_millis(u64::from(settings.run_ms_max)),
             queue_max: settings.queue_max as usize,
             workers_max: settings.workers_max as usize,
             meter,
@@ -95,37 +92,23 @@ impl Queue {
         Queue { shared: Arc::new(shared) }
     }
 
-    /// Promises a place.
-    ///
-    /// # Errors
-    /// `Exhausted` when as many tasks wait as may.
-    pub(crate) fn reserve(&self) -> Result<Place, Fault> {
-        let mut state = self.lock();
-        let most = self.shared.queue_max;
-        if state.waiting.len() + state.reserved >= most {
-            let text = format!(
-                "{most} tasks wait for a worker already, the most that may (tasks.queue_max); try later"
-            );
-            return Err(Fault::exhausted(text, 1_000));
-        }
-        state.reserved += 1;
-        drop(state);
-        Ok(Place { queue: self.clone(), used: false })
+    /// Lets a task wait whose turn ran this long already, also beyond the bound: it was accepted before.
+    pub(crate) fn put(&self, task: TaskId, ran: Duration) {
+        self.put_in(&mut self.lock(), Waiting { task, ran });
     }
 
-    /// Lets a task wait, also beyond the bound: it was accepted before.
-    pub(crate) fn put(&self, task: TaskId) {
-        self.put_in(&mut self.lock(), task);
-    }
-
-    fn put_in(&self, state: &mut State, task: TaskId) {
-        if state.tickets.contains_key(&task) {
+    fn put_in(&self, state: &mut State, waiting: Waiting) {
+        if state.tickets.contains_key(&waiting.task) {
             return;
         }
         let ticket = state.next_ticket;
         state.next_ticket += 1;
-        state.tickets.insert(task, ticket);
-        state.waiting.insert(ticket, task);
+        self.put_at(state, ticket, waiting);
+    }
+
+    fn put_at(&self, state: &mut State, ticket: u64, waiting: Waiting) {
+        state.tickets.insert(waiting.task, ticket);
+        state.waiting.insert(ticket, waiting);
         self.shared.meter.queued.set(state.waiting.len() as i64);
         self.shared.came.notify_one();
     }
@@ -142,12 +125,14 @@ impl Queue {
 
     fn try_take(&self, worker: u64) -> Option<(TaskId, u64)> {
         let mut state = self.lock();
-        let (_, task) = state.waiting.pop_first()?;
+        let (ticket, Waiting { task, ran }) = state.waiting.pop_first()?;
         state.tickets.remove(&task);
         let token = state.next_token;
         state.next_token += 1;
-        let until = Instant::now() + self.shared.lease;
-        state.leases.insert(task, Lease { token, worker, until });
+        let began = Instant::now();
+        let until = began + self.shared.prepare;
+        let lease = Lease { token, worker, until, active: false, began, ran, ticket };
+        state.leases.insert(task, lease);
         if state.ends.is_empty() {
             self.shared.leased.notify_one();
         }
@@ -161,16 +146,31 @@ impl Queue {
         Some((task, token))
     }
 
-    /// True when this token holds the task; its time starts anew.
+    /// True when this token holds the task; it is active, and its time starts anew.
     pub(crate) fn renew(&self, task: TaskId, token: u64) -> bool {
-        let until = Instant::now() + self.shared.lease;
-        match self.lock().leases.get_mut(&task) {
-            Some(lease) if lease.token == token => {
-                lease.until = until;
-                true
-            }
-            _ => false,
+        let (until, run_max) = (Instant::now() + self.shared.lease, self.shared.run_max);
+        let mut state = self.lock();
+        let Some(lease) = state.leases.get_mut(&task).filter(|lease| lease.token == token) else {
+            return false;
+        };
+        let watched = lease.until;
+        let begins = !std::mem::replace(&mut lease.active, true);
+        lease.until = until;
+        let at = lease.look_at(run_max);
+        if begins && at < watched {
+            // A turn may have less time left than it took to begin on it.
+            state.ends.push(Reverse((at, task, token)));
+            self.shared.leased.notify_one();
         }
+        true
+    }
+
+    /// Starts the time of what this worker was given and has not begun on anew.
+    pub(crate) fn renew_prepared(&self, worker: u64) {
+        let until = Instant::now() + self.shared.prepare;
+        let mut state = self.lock();
+        let prepared = state.leases.values_mut().filter(|lease| lease.worker == worker && !lease.active);
+        prepared.for_each(|lease| lease.until = until);
     }
 
     /// Ends a lease whose run is over.
@@ -182,19 +182,20 @@ impl Queue {
         }
     }
 
-    /// Takes a lease back and tells its worker; true when this token held the task and its time was over.
-    pub(crate) fn revoke_expired(&self, task: TaskId, token: u64) -> bool {
+    /// Takes an active lease that is over back and tells its worker; `None` when this token does not hold the task, or
+    /// its time is not over.
+    pub(crate) fn revoke_over(&self, task: TaskId, token: u64) -> Option<Over> {
         let mut state = self.lock();
-        let Some(lease) = state.leases.get(&task).filter(|lease| lease.token == token) else { return false };
-        let until = lease.until;
-        if until > Instant::now() {
+        let lease = state.leases.get(&task).filter(|lease| lease.token == token && lease.active)?;
+        let Some(over) = lease.over(Instant::now(), self.shared.run_max) else {
             // Renewed meanwhile: it is watched again.
-            state.ends.push(Reverse((until, task, token)));
+            let at = lease.look_at(self.shared.run_max);
+            state.ends.push(Reverse((at, task, token)));
             self.shared.leased.notify_one();
-            return false;
-        }
+            return None;
+        };
         self.revoke(&mut state, task);
-        true
+        Some(over)
     }
 
     /// The task neither waits nor runs any more; a worker that has it is told.
@@ -207,48 +208,83 @@ impl Queue {
         self.revoke(&mut state, task);
     }
 
-    fn revoke(&self, state: &mut State, task: TaskId) {
-        let Some(lease) = state.leases.remove(&task) else { return };
+    fn revoke(&self, state: &mut State, task: TaskId) -> Option<Lease> {
+        let lease = state.leases.remove(&task)?;
         self.shared.meter.leased.set(state.leases.len() as i64);
         if let Some(stops) = state.workers.get(&lease.worker) {
             let _ = stops.try_send(Stop { task_id: task.to_string(), lease: lease.token });
         }
+        Some(lease)
     }
 
-    /// The next lease whose time is over; waits for one. It stays until it is revoked.
-    pub(crate) async fn expired(&self) -> (TaskId, u64) {
+    /// The next active lease that is over; waits for one. It stays until it is revoked.
+    pub(crate) async fn over(&self) -> (TaskId, u64) {
         loop {
-            let next = {
-                let mut state = self.lock();
-                match pop_expired(&mut state) {
-                    Ok(expired) => return expired,
-                    Err(next) => next,
-                }
+            let next = match self.pop_over(&mut self.lock()) {
+                Ok(over) => return over,
+                Err(next) => next,
             };
             match next {
-                Some(at) => tokio::time::sleep_until(at).await,
+                Some(at) => {
+                    tokio::select! {
+                        () = tokio::time::sleep_until(at) => {}
+                        () = self.shared.leased.notified() => {}
+                    }
+                }
                 None => self.shared.leased.notified().await,
             }
         }
     }
 
-    /// Opens a worker's claim.
-    ///
-    /// # Errors
-    /// `Exhausted` when as many are open as may be.
-    pub(crate) fn join(&self) -> Result<Worker, Fault> {
-        let mut state = self.lock();
-        let most = self.shared.workers_max;
-        if state.workers.len() >= most {
-            let text = format!("{most} claim streams are open, the most there may be (tasks.workers_max)");
-            return Err(Fault::exhausted(text, 5_000));
+    /// The active leases that are over now, those that somebody is about to end too.
+    pub(crate) fn all_over(&self) -> Vec<(TaskId, u64)> {
+        let (now, run_max, state) = (Instant::now(), self.shared.run_max, self.lock());
+        let over =
+            state.leases.iter().filter(|(_, lease)| lease.active && lease.over(now, run_max).is_some());
+        over.map(|(task, lease)| (*task, lease.token)).collect()
+    }
+
+    /// An active lease that is over, or when to look again. What was only prepared waits again at once.
+    fn pop_over(&self, state: &mut State) -> Result<(TaskId, u64), Option<Instant>> {
+        let (now, run_max) = (Instant::now(), self.shared.run_max);
+        while let Some(Reverse((at, task, token))) = state.ends.peek().copied() {
+            if at > now {
+                return Err(Some(at));
+            }
+            state.ends.pop();
+            let Some(lease) = state.leases.get(&task).filter(|lease| lease.token == token) else { continue };
+            if lease.active {
+                if lease.over(now, run_max).is_some() {
+                    return Ok((task, token));
+                }
+            } else if lease.until <= now {
+                self.give_back(state, task);
+                continue;
+            }
+            let at = lease.look_at(run_max);
+            state.ends.push(Reverse((at, task, token)));
         }
-        let (sender, stops) = mpsc::channel(STOPS_MAX);
-        let id = state.next_worker;
-        state.next_worker += 1;
-        state.workers.insert(id, sender);
-        drop(state);
-        Ok(Worker { queue: self.clone(), id, stops })
+        Err(None)
+    }
+
+    /// Gives back what was prepared and not begun in time.
+    fn give_back_due(&self, state: &mut State) {
+        let mut over = Vec::new();
+        while let Ok((task, token)) = self.pop_over(state) {
+            over.push(Reverse((Instant::now(), task, token)));
+        }
+        if !over.is_empty() {
+            // These are somebody else's to end.
+            state.ends.extend(over);
+            self.shared.leased.notify_one();
+        }
+    }
+
+    fn give_back(&self, state: &mut State, task: TaskId) {
+        if let Some(lease) = self.revoke(state, task) {
+            self.shared.meter.given_back.inc();
+            self.put_at(state, lease.ticket, Waiting { task, ran: lease.ran });
+        }
     }
 
     pub(crate) fn figures(&self) -> Figures {
@@ -262,54 +298,5 @@ impl Queue {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// An expired lease, or when to look again.
-fn pop_expired(state: &mut State) -> Result<(TaskId, u64), Option<Instant>> {
-    let now = Instant::now();
-    while let Some(Reverse((at, task, token))) = state.ends.peek().copied() {
-        if at > now {
-            return Err(Some(at));
-        }
-        state.ends.pop();
-        match state.leases.get(&task) {
-            Some(lease) if lease.token == token && lease.until > now => {
-                state.ends.push(Reverse((lease.until, task, token)));
-            }
-            Some(lease) if lease.token == token => return Ok((task, token)),
-            _ => {}
-        }
-    }
-    Err(None)
-}
-
-impl Place {
-    /// Uses the promise.
-    pub(crate) fn put(mut self, task: TaskId) {
-        self.used = true;
-        let mut state = self.queue.lock();
-        state.reserved -= 1;
-        self.queue.put_in(&mut state, task);
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if !self.used {
-            self.queue.lock().reserved -= 1;
-        }
-    }
-}
-
-impl Worker {
-    pub(crate) fn id(&self) -> u64 {
-        self.id
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        self.queue.lock().workers.remove(&self.id);
     }
 }

@@ -59,6 +59,24 @@ pub struct Head {
     /// It was answered with a message instead: only a repetition of what opened it finds it.
     #[prost(bool, tag = "17")]
     pub hidden: bool,
+    /// How long it is kept once it has ended, in hours; 0: as the settings say.
+    #[prost(uint32, tag = "18")]
+    pub keep_hours: u32,
+    /// How long the earlier runs of the latest turn took together, in milliseconds.
+    #[prost(uint64, tag = "19")]
+    pub ran_ms: u64,
+}
+
+/// Tenant and base of an owner: `crm/p:ci` is `p:ci` in the space of `crm`.
+#[must_use]
+pub fn space(owner: &str) -> (&str, &str) {
+    owner.split_once('/').unwrap_or(("", owner))
+}
+
+/// True for an owner that showed no credentials, only a task access token.
+#[must_use]
+pub fn is_anonymous(owner: &str) -> bool {
+    space(owner).1.starts_with("anon:")
 }
 
 impl Head {
@@ -153,6 +171,40 @@ impl Record {
     pub fn published(&self) -> impl Iterator<Item = (u64, StreamResponse)> + '_ {
         (self.first..).zip(task::published(&self.events, self.said()))
     }
+}
+
+/// What the last run of a capability left for the next one within a context.
+#[derive(Clone, PartialEq, Eq, Hash, prost::Message)]
+pub struct Session {
+    /// Canonical owner.
+    #[prost(string, tag = "1")]
+    pub owner: String,
+    /// The conversation.
+    #[prost(string, tag = "2")]
+    pub context: String,
+    /// What ran.
+    #[prost(string, tag = "3")]
+    pub capability: String,
+    /// Opaque to the store.
+    #[prost(string, tag = "4")]
+    pub text: String,
+}
+
+/// The present conversation of an owner with a peer.
+#[derive(Clone, PartialEq, Eq, Hash, prost::Message)]
+pub struct Conversation {
+    /// Canonical owner.
+    #[prost(string, tag = "1")]
+    pub owner: String,
+    /// With whom.
+    #[prost(string, tag = "2")]
+    pub peer: String,
+    /// Under which context id.
+    #[prost(string, tag = "3")]
+    pub context: String,
+    /// Since when, in milliseconds since the Unix epoch.
+    #[prost(int64, tag = "4")]
+    pub begun_ms: i64,
 }
 
 /// A webhook of a task.

@@ -5,9 +5,9 @@ use std::time::Duration;
 use crate::TaskId;
 use crate::ledger::Ledger;
 use crate::record::Head;
-use crate::store::{Broken, Store};
+use crate::store::{Broken, Keep, Store};
 
-/// Tasks looked at in one step.
+/// Tasks removed in one step.
 const STEP: usize = 128;
 /// Between two steps while there is more to do, and between two rounds.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -27,40 +27,46 @@ impl<S: Store> Ledger<S> {
 
     /// One round.
     pub(crate) async fn retain_once(&self) -> Result<(), Broken> {
-        let keep_ms = i64::from(self.settings.keep_hours) * 3_600_000;
-        let cutoff = self.env.unix_ms() - keep_ms;
-        // A task made after the cut-off cannot have ended before it.
-        self.sweep(cutoff, |head| head.status_ms < cutoff).await?;
-        let keep = self.settings.keep_tasks;
-        if self.store.tasks() > keep {
-            self.sweep(i64::MAX, |_| self.store.tasks() > keep).await?;
-        }
-        Ok(())
-    }
-
-    async fn sweep(&self, before_ms: i64, goes: impl Fn(&Head) -> bool) -> Result<(), Broken> {
-        let mut after = None;
+        let keep =
+            Keep { hours: self.settings.keep_hours, anonymous_hours: self.settings.anonymous_keep_hours };
         loop {
-            let (heads, more) = self.store.ended(after, before_ms, STEP).await?;
-            for head in heads {
-                if goes(&head) {
-                    self.remove(head).await?;
-                }
+            let over = self.store.over(keep, self.env.unix_ms(), STEP).await?;
+            let mut gone = 0;
+            for head in over {
+                gone += usize::from(self.remove(head).await?);
             }
-            match more {
-                Some(next) => after = Some(next),
-                None => return Ok(()),
+            // Where less went there is no more, or somebody writes to it and the next round finds it again.
+            if gone < STEP {
+                break;
             }
             tokio::time::sleep(PAUSE).await;
         }
-    }
-
-    async fn remove(&self, head: Head) -> Result<(), Broken> {
-        let task: TaskId = head.id();
-        if self.store.remove(head).await? {
-            self.meter.removed.inc();
-            self.forget(task);
+        while self.store.tasks() > self.settings.keep_tasks {
+            let mut gone = 0;
+            while gone < STEP && self.store.tasks() > self.settings.keep_tasks {
+                let Some(head) = self.store.oldest().await? else { return Ok(()) };
+                if !self.remove(head).await? {
+                    break;
+                }
+                gone += 1;
+            }
+            tokio::time::sleep(PAUSE).await;
         }
         Ok(())
+    }
+
+    async fn remove(&self, head: Head) -> Result<bool, Broken> {
+        let task = head.id();
+        let removed = self.store.remove(head).await?;
+        if removed {
+            self.went(&[task]);
+        }
+        Ok(removed)
+    }
+
+    /// Lets go of tasks that were removed.
+    pub(crate) fn went(&self, tasks: &[TaskId]) {
+        self.meter.removed.inc_by(tasks.len() as u64);
+        tasks.iter().for_each(|task| self.forget(*task));
     }
 }

@@ -5,13 +5,17 @@ weft_chassis::settings! {
     pub struct Settings in "tasks" {
         /// how long a lease lives without a heartbeat, in milliseconds
         pub lease_ms: u32 = 15_000, 100..=3_600_000;
+        /// how long a worker may take to say that it has begun on what it was given, in milliseconds; then another gets it
+        pub prepare_ms: u32 = 10_000, 100..=600_000;
+        /// how long the runs of one turn may take together, in milliseconds; then the task fails
+        pub run_ms_max: u32 = 900_000, 100..=604_800_000;
         /// runs of one turn before the task fails: the first and those after a lease ran out
         pub attempts_max: u32 = 5, 1..=1_000;
         /// tasks that may wait for a worker; more are refused with a time to try again
         pub queue_max: u32 = 10_000, 1..=1_000_000;
         /// claim streams open at once
         pub workers_max: u32 = 256, 1..=65_536;
-        /// tasks the store holds; more are refused
+        /// tasks the store holds; for more the oldest ended ones go, and when none has ended they are refused
         pub tasks_max: u64 = 1_000_000, 1..=1_000_000_000;
         /// bytes of the store on disk; above it new tasks are refused, those under way go on
         pub store_bytes_max: u64 = 68_719_476_736, 16_777_216..=1_125_899_906_842_624;
@@ -19,6 +23,18 @@ weft_chassis::settings! {
         pub keep_hours: u32 = 720, 1..=876_000;
         /// tasks kept in all; above it the oldest ended ones go first
         pub keep_tasks: u64 = 200_000, 1..=1_000_000_000;
+        /// tasks of one owner; for more its oldest ended ones go, and when none has ended they are refused; 0: any number
+        pub owner_tasks_max: u64 = 200_000, 0..=1_000_000_000;
+        /// bytes of one owner's tasks; likewise; 0: any number
+        pub owner_bytes_max: u64 = 17_179_869_184, 0..=1_125_899_906_842_624;
+        /// tasks of one owner without credentials; likewise; 0: any number
+        pub anonymous_tasks_max: u64 = 1_000, 0..=1_000_000_000;
+        /// how long an ended task of an owner without credentials is kept, in hours
+        pub anonymous_keep_hours: u32 = 24, 1..=876_000;
+        /// messages of one context; a further one is refused; 0: any number
+        pub context_turns_max: u32 = 0, 0..=1_000_000;
+        /// conversations with peers of one owner
+        pub conversations_max: u32 = 1_000, 1..=1_000_000;
         /// messages of one task, in history and status
         pub messages_max: u32 = 10_000, 2..=1_000_000;
         /// artifacts of one task

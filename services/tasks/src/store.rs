@@ -9,10 +9,12 @@ mod engine;
 mod group;
 pub mod kv;
 mod layout;
+mod room;
 pub mod simulated;
 pub mod sled;
+mod upgrade;
 
-pub use dump::{Report, backup, check, place, restore};
+pub use dump::{Forgotten, Report, backup, check, export, forget, place, restore};
 
 use std::fmt;
 use std::future::Future;
@@ -23,7 +25,7 @@ use weft_core::list::{Cursor, Query};
 use weft_proto::a2a::Task;
 
 use crate::TaskId;
-use crate::record::{Delivery, Head, Push, Record, Replay, Turn};
+use crate::record::{Conversation, Delivery, Head, Push, Record, Replay, Turn};
 
 /// One step of one task's ledger.
 #[derive(Debug, Clone)]
@@ -36,6 +38,39 @@ pub struct Commit {
     pub record: Option<Arc<Record>>,
     /// What happens to a webhook of the task; the head counts them.
     pub push: Option<PushChange>,
+    /// What its owner may keep, when the record begins a turn.
+    pub limits: Limits,
+    /// What its run leaves for the next one of the same owner, context and capability.
+    pub session: Option<String>,
+}
+
+/// What an owner may keep, in every tenant together; 0: any number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Tasks. At the limit the oldest ended ones make room.
+    pub tasks_max: u64,
+    /// Bytes of their records; likewise.
+    pub bytes_max: u64,
+    /// Turns of the commit's context.
+    pub turns_max: u32,
+}
+
+/// What an owner keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Used {
+    /// Tasks; of a context: its tasks.
+    pub tasks: u64,
+    /// Bytes of their records; of a context: its turns so far.
+    pub bytes: u64,
+}
+
+/// For how long ended tasks are kept whose head does not say it, in hours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    /// Those of most owners.
+    pub hours: u32,
+    /// Those of owners without credentials.
+    pub anonymous_hours: u32,
 }
 
 /// What a commit does to a webhook.
@@ -67,15 +102,25 @@ pub enum Refused {
     Conflict,
     /// A replay key leads to this task already.
     Taken(Claimed),
-    /// The store is as full as it may be.
+    /// There is as much as there may be, and nothing that has ended to make room.
     Full(Full),
+    /// Everything of this owner is being removed.
+    Forgetting,
     /// The store cannot write any more; the process should end.
     Broken(Broken),
 }
 
-/// What the store is full of.
+/// What there is too much of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Full {
+    /// As many tasks of the owner as [`Limits::tasks_max`].
+    OwnerTasks,
+    /// As many bytes of the owner as [`Limits::bytes_max`].
+    OwnerBytes,
+    /// As many turns of the context as [`Limits::turns_max`].
+    Turns,
+    /// As many conversations of the owner as were said to be the most.
+    Conversations,
     /// As many tasks as `tasks.tasks_max`.
     Tasks,
     /// As many bytes on disk as `tasks.store_bytes_max`.
@@ -150,11 +195,19 @@ pub trait Store: Send + Sync + 'static {
     /// `sled`, `postgres`, `simulated`.
     fn backend(&self) -> &'static str;
 
-    /// Writes one step; answers when it is on disk.
-    fn commit(&self, commit: Commit) -> impl Future<Output = Result<(), Refused>> + Send;
+    /// Writes one step; answers when it is on disk. Of a new turn that is over a limit the oldest ended tasks, of its
+    /// owner or of all, make room in the same write: these are answered.
+    fn commit(&self, commit: Commit) -> impl Future<Output = Result<Vec<TaskId>, Refused>> + Send;
 
     /// The task; `None` when there is none.
     fn load(&self, task: TaskId) -> impl Future<Output = Result<Option<Stored>, Broken>> + Send;
+
+    /// The task when it is this owner's. It reads the same of somebody else's as of none.
+    fn load_of(
+        &self,
+        owner: &str,
+        task: TaskId,
+    ) -> impl Future<Output = Result<Option<Stored>, Broken>> + Send;
 
     /// Records from the one that holds event `from` on, at most `most`; none when the task or the event is unknown.
     fn records(
@@ -178,14 +231,16 @@ pub trait Store: Send + Sync + 'static {
     /// Every task that runs or is to run, oldest first.
     fn running(&self) -> Vec<Arc<Head>>;
 
-    /// Terminal tasks made before `before_ms`, oldest first, from after `after`; looks at no more than `most` tasks.
-    /// With them, where to go on; `None` when there is nothing after.
-    fn ended(
+    /// Ended tasks that are kept long enough, of each time of keeping the oldest first, at most `most`.
+    fn over(
         &self,
-        after: Option<TaskId>,
-        before_ms: i64,
+        keep: Keep,
+        now_ms: i64,
         most: usize,
-    ) -> impl Future<Output = Result<(Vec<Head>, Option<TaskId>), Broken>> + Send;
+    ) -> impl Future<Output = Result<Vec<Head>, Broken>> + Send;
+
+    /// The task that ended first.
+    fn oldest(&self) -> impl Future<Output = Result<Option<Head>, Broken>> + Send;
 
     /// The webhooks of a task, by id.
     fn webhooks(&self, task: TaskId) -> impl Future<Output = Result<Vec<Webhook>, Broken>> + Send;
@@ -215,6 +270,51 @@ pub trait Store: Send + Sync + 'static {
 
     /// Removes everything of a task that is still at this version; false when it is not.
     fn remove(&self, head: Head) -> impl Future<Output = Result<bool, Broken>> + Send;
+
+    /// What the last run of this capability left within a context of an owner.
+    fn session(
+        &self,
+        owner: &str,
+        context: &str,
+        capability: &str,
+    ) -> impl Future<Output = Result<Option<String>, Broken>> + Send;
+
+    /// The present conversation of an owner with a peer.
+    fn conversation(
+        &self,
+        owner: &str,
+        peer: &str,
+    ) -> impl Future<Output = Result<Option<Conversation>, Broken>> + Send;
+
+    /// The present conversations of an owner, by peer.
+    fn conversations(&self, owner: &str) -> impl Future<Output = Result<Vec<Conversation>, Broken>> + Send;
+
+    /// Begins a conversation; answers when it is on disk. A `first` one conflicts when there is one with the peer.
+    fn converse(
+        &self,
+        conversation: Conversation,
+        first: bool,
+    ) -> impl Future<Output = Result<(), Refused>> + Send;
+
+    /// What an owner without its tenant keeps.
+    fn used(&self, base: &str) -> impl Future<Output = Result<Used, Broken>> + Send;
+
+    /// The tasks of an owner in every tenant, hidden ones too, oldest first, from after `after`, at most `most`.
+    fn of_base(
+        &self,
+        base: &str,
+        after: Option<TaskId>,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<Arc<Head>>, Broken>> + Send;
+
+    /// From now on nothing of this owner begins, in any tenant, until [`Store::forgotten`]; also after a restart.
+    fn forget(&self, base: &str) -> impl Future<Output = Result<(), Refused>> + Send;
+
+    /// Removes what an owner has besides tasks; answers how many conversations. The owner may begin anew.
+    fn forgotten(&self, base: &str) -> impl Future<Output = Result<u64, Refused>> + Send;
+
+    /// The owners that are being forgotten.
+    fn forgetting(&self) -> Vec<String>;
 
     /// Tasks held.
     fn tasks(&self) -> u64;

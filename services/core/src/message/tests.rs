@@ -102,8 +102,9 @@ fn accepted_output_modes_must_meet_what_is_given() {
     assert!(check(&[], &["text/plain"]));
     assert!(check(&["image/png", "text/plain; charset=utf-8"], &["text/plain"]));
     assert!(check(&["*/*"], &["text/plain"]));
+    assert!(check(&["text"], &["text/plain"]) && check(&["text"], &[]), "as clients from before v1.0 say it");
     assert!(!check(&["image/png"], &["text/plain"]));
-    assert!(!check(&["image/png"], &[]));
+    assert!(!check(&["image/png"], &[]) && !check(&["image"], &["text/plain"]));
     assert!(!check(&[""], &["text/plain"]));
 }
 

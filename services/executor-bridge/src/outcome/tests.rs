@@ -72,6 +72,7 @@ fn the_parts_follow_what_the_caller_takes_and_the_capability_gives() {
     let accepts =
         |modes: &[&str]| Turn { accepted: modes.iter().map(ToString::to_string).collect(), ..turn() };
     assert_eq!(media_types(&accepts(&["text/*"])), [TEXT]);
+    assert_eq!(media_types(&accepts(&["text"])), [TEXT]);
     assert_eq!(media_types(&accepts(&["application/json; charset=utf-8"])), [JSON]);
     assert_eq!(media_types(&accepts(&["image/png"])), [JSON, TEXT]);
     let offers = Turn { offered: vec![JSON.into()], ..accepts(&["*/*"]) };

@@ -45,6 +45,9 @@ async fn run<S: Store>(
             () = events.closed() => return,
             request = requests.next() => {
                 let Some(Ok(request)) = request else { return };
+                if request.credit == 0 {
+                    ledger.queue.renew_prepared(id);
+                }
                 credit = credit.saturating_add(request.credit).min(CREDIT_MAX);
                 continue;
             }

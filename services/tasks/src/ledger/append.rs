@@ -18,6 +18,8 @@ use crate::store::Store;
 
 /// Bytes by which the end of a run may go over a task's bound: an end must always be writable.
 const END_BYTES: u64 = 64 * 1024;
+/// Longest session, in bytes.
+const SESSION_BYTES_MAX: usize = 4 * 1024;
 
 impl<S: Store> Ledger<S> {
     /// Commits the steps of one request, all or none; an empty one renews the lease. A request that was committed
@@ -37,6 +39,7 @@ impl<S: Store> Ledger<S> {
     async fn append_now(&self, request: AppendRequest) -> Result<(), (Refusal, String)> {
         let unavailable = |fault: Fault| (Refusal::Unavailable, fault.message);
         let unknown = || (Refusal::StaleLease, "there is no such task under a lease".to_owned());
+        check_session(&request).map_err(|fault| (Refusal::Invalid, fault.message))?;
         let id = TaskId::parse(&request.task_id).ok_or_else(unknown)?;
         let slot = self.slot(id).await.map_err(unavailable)?.ok_or_else(unknown)?;
         let _writer = slot.writer.lock().await;
@@ -97,8 +100,21 @@ impl<S: Store> Ledger<S> {
         }
         let mut head = Head::clone(&now.head);
         (head.started, head.lease, head.number) = (true, request.lease, request.number);
-        Ok(Decision { change, ..Decision::head_only(head) })
+        let session = Some(request.session.clone()).filter(|session| !session.is_empty());
+        Ok(Decision { change, session, ..Decision::head_only(head) })
     }
+}
+
+fn check_session(request: &AppendRequest) -> Result<(), Fault> {
+    let AppendRequest { session, progress, .. } = request;
+    if session.len() > SESSION_BYTES_MAX {
+        let text = format!("has {} bytes, it may have {SESSION_BYTES_MAX}", session.len());
+        return Err(Fault::invalid("session", text));
+    }
+    if !session.is_empty() && progress.is_empty() {
+        return Err(Fault::invalid("session", "must come with progress, with which it is committed"));
+    }
+    Ok(())
 }
 
 /// The steps as they are taken: a message answers instead of the task only while nobody was told of the task and the

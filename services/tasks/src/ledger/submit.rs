@@ -9,7 +9,7 @@ use weft_core::list::history_length;
 use weft_core::task::{self, Start};
 use weft_core::{Fault, Kind, Owner, webhook};
 use weft_proto::a2a::{Message, SendMessageRequest, Task, TaskPushNotificationConfig};
-use weft_proto::weft::{Follow, Route, SubmitRequest, submit_request};
+use weft_proto::weft::{Follow, Quota, Route, SubmitRequest, submit_request};
 
 use super::push::INLINE;
 use super::{Decision, Ledger, record, used_up};
@@ -38,6 +38,7 @@ pub(crate) struct Sent {
     pub(crate) history: Option<usize>,
     /// A webhook that the task is to have.
     push: Option<TaskPushNotificationConfig>,
+    quota: Quota,
 }
 
 /// Where a submit ended up.
@@ -104,6 +105,7 @@ impl Sent {
             wait_ms: request.wait_ms,
             history: history_length("configuration.historyLength", configuration.history_length)?,
             push: configuration.task_push_notification_config,
+            quota: request.quota.unwrap_or_default(),
         })
     }
 
@@ -185,23 +187,39 @@ impl<S: Store> Ledger<S> {
             }
             None => None,
         };
-        begin_turn(&mut head, route.as_ref());
+        begin_turn(&mut head, route.as_ref(), &sent.quota);
         head.version = 1;
         let record = record(&mut head, change, Some(sent.turn(route)));
         let head = Arc::new(head);
-        let commit = Commit { base: None, head: head.clone(), record: record.clone(), push };
+        let limits = self.limits(sent.owner.as_str(), &sent.quota);
+        let record_of = record.clone();
+        let commit =
+            Commit { base: None, head: head.clone(), record: record_of, push, limits, session: None };
         let span = tracing::info_span!(target: "weft::tasks", "commit", weft.task.id = %id, weft.version = 1);
         // Before it can be seen: whoever sees it then is told of it.
         let slot = self.cache.slot(task_id);
         if sent.may_be_told_later() {
             slot.keep_quiet();
         }
-        if let Err(refused) = self.store.commit(commit).instrument(span).await {
-            self.cache.forget(task_id);
-            return match refused {
-                Refused::Taken(claimed) => Box::pin(self.replay(sent, claimed)).await,
-                refused => Err(self.refused(refused)),
-            };
+        let written = async {
+            match self.store.commit(commit.clone()).await {
+                Err(Refused::Full(_)) => {
+                    // What is over by now may make room.
+                    self.reap().await;
+                    self.store.commit(commit).await
+                }
+                done => done,
+            }
+        };
+        match written.instrument(span).await {
+            Ok(gone) => self.went(&gone),
+            Err(refused) => {
+                self.cache.forget(task_id);
+                return match refused {
+                    Refused::Taken(claimed) => Box::pin(self.replay(sent, claimed)).await,
+                    refused => Err(self.refused(refused, limits)),
+                };
+            }
         }
         self.announce(&head, record.as_deref());
         let bytes = head.bytes;
@@ -242,7 +260,7 @@ impl<S: Store> Ledger<S> {
                     place = Some(self.queue.reserve()?);
                 }
                 let mut head = Head::clone(&now.head);
-                begin_turn(&mut head, route.as_ref());
+                begin_turn(&mut head, route.as_ref(), &sent.quota);
                 let turn = sent.turn(route);
                 let push = setting
                     .as_ref()
@@ -250,7 +268,8 @@ impl<S: Store> Ledger<S> {
                         setting.decide(&mut head, &turn, self.settings.push_configs_max, now.head.seq)
                     })
                     .transpose()?;
-                Ok(Some(Decision { change, head, turn: Some(turn), push }))
+                let limits = self.limits(sent.owner.as_str(), &sent.quota);
+                Ok(Some(Decision { change, head, turn: Some(turn), push, limits, session: None }))
             })
             .await?;
         drop(setting);
@@ -306,9 +325,11 @@ impl<S: Store> Ledger<S> {
     }
 }
 
-fn begin_turn(head: &mut Head, route: Option<&Route>) {
+fn begin_turn(head: &mut Head, route: Option<&Route>, quota: &Quota) {
     head.turn += 1;
     head.attempt = 1;
     head.started = false;
+    head.ran_ms = 0;
+    head.keep_hours = quota.keep_hours;
     head.capability = route.map(|route| route.capability.clone()).unwrap_or_default();
 }

@@ -1,12 +1,15 @@
 //! Whole stores in and out of one file: check, backup, restore.
 //!
-//! The file does not depend on a backend or its layout: a header, then each task as its head, its records and its webhooks, then an
-//! end with a count and a SHA-256 of everything before. It holds no secret
-//! but what the signer has wrapped. Restoring builds the indexes anew, so a
-//! backup and a restore also make a store small again.
+//! The file does not depend on a backend or its layout: a header, then each task as its head, its records and its
+//! webhooks, then sessions, conversations and owners that are being forgotten, then an end with a count and a SHA-256 of
+//! everything before. It holds no secret but what the signer has wrapped. Restoring builds the indexes and counters
+//! anew, so a backup and a restore also make a store small again.
 
 mod check;
 mod file;
+mod owner;
+
+pub use owner::{Forgotten, export, forget};
 
 use std::fmt;
 use std::fs::File;
@@ -22,11 +25,11 @@ use weft_chassis::{Env, Metrics};
 use super::ask::Ask;
 use super::engine::{Shared, read_format};
 use super::kv::{Batch, Kv};
-use super::layout::{self, Joiner};
+use super::layout::{self, Joiner, owner as keys};
 use super::sled::{SledDisk, open_disk};
 use super::{OpenError, Refused};
 use crate::metrics::Meter;
-use crate::record::{Delivery, Head, Push};
+use crate::record::{Conversation, Delivery, Head, Push, Session};
 use crate::{Settings, TaskId};
 use file::{Reader, Writer};
 
@@ -64,13 +67,14 @@ pub fn place(data_dir: &Path) -> PathBuf {
 /// # Errors
 /// When there is no store, it is in use, or it cannot be opened at all. Damage that leaves it readable is in the report.
 pub fn check(data_dir: &Path) -> Result<Report, OpenError> {
-    let disk = existing(data_dir)?;
-    guarded(data_dir, || check::check(&disk))
+    let (disk, format) = existing(data_dir)?;
+    guarded(data_dir, || check::check(&disk, format))
 }
 
 /// [`check`] of any disk.
 pub(super) fn check_keys<K: Kv>(kv: &K) -> Report {
-    check::check(kv).unwrap_or_else(|error| Report { problems: vec![error.0], ..Report::default() })
+    check::check(kv, layout::FORMAT)
+        .unwrap_or_else(|error| Report { problems: vec![error.0], ..Report::default() })
 }
 
 /// Writes the store in `data_dir` to a new file. The store must not be in use.
@@ -78,7 +82,7 @@ pub(super) fn check_keys<K: Kv>(kv: &K) -> Report {
 /// # Errors
 /// When there is no store, it is in use or damaged, or the file exists or cannot be written.
 pub fn backup(data_dir: &Path, file: &Path) -> Result<Report, OpenError> {
-    let disk = existing(data_dir)?;
+    let (disk, _) = existing(data_dir)?;
     guarded(data_dir, || {
         let epoch = disk
             .get(&layout::meta("epoch"))?
@@ -95,6 +99,7 @@ pub fn backup(data_dir: &Path, file: &Path) -> Result<Report, OpenError> {
                 each_push(&disk, head.id(), &mut |push, delivery| writer.push(push, delivery))
             })?;
         }
+        besides(&disk, &mut |besides| writer.besides(besides))?;
         writer.finish(report.tasks)?;
         Ok(report)
     })
@@ -123,22 +128,27 @@ fn fill(file: &Path, dir: &Path) -> Result<Report, OpenError> {
     let mut reader = Reader::open(file)?;
     let settings = Settings { tasks_max: u64::MAX, ..Settings::default() };
     let disk = open_disk(dir, settings.page_cache_bytes, |file| file)?;
-    let mut secret = [0; 32];
-    Env::system().fill(&mut secret);
-    let shared = Shared::open(disk, &settings, Meter::new(&Metrics::default()), secret)?;
+    let shared = open_shared(disk, &settings)?;
     let (mut report, mut asks, mut bytes) = (Report::default(), Vec::new(), 0);
     while let Some(file::Task { head, records, pushes }) = reader.task()? {
         report.tasks += 1;
         report.events += head.seq;
         bytes += usize::try_from(head.bytes).unwrap_or(usize::MAX);
-        let (answer, answered) = oneshot::channel();
-        asks.push((Ask::import(Arc::new(head), &records, &pushes, answer), answered));
+        asks.push(Ask::import(Arc::new(head), &records, &pushes));
         if asks.len() >= TASKS_AT_ONCE || bytes >= BYTES_AT_ONCE {
             write(&shared, std::mem::take(&mut asks))?;
             bytes = 0;
         }
     }
     write(&shared, asks)?;
+    for besides in reader.besides().chunks(TASKS_AT_ONCE) {
+        let asks = besides.iter().map(|besides| match besides {
+            Besides::Session(session) => Ask::session(session),
+            Besides::Conversation(conversation) => Ask::conversation(conversation, true),
+            Besides::Forgetting(base) => Ask::forget(base),
+        });
+        write(&shared, asks.collect())?;
+    }
     let mut epoch = Batch::default();
     epoch.put(layout::meta("epoch"), reader.epoch().to_be_bytes().to_vec());
     shared.kv.apply(epoch)?;
@@ -147,15 +157,48 @@ fn fill(file: &Path, dir: &Path) -> Result<Report, OpenError> {
     Ok(report)
 }
 
-fn write<K: Kv>(
-    shared: &Shared<K>,
-    asks: Vec<(Ask, oneshot::Receiver<Result<(), Refused>>)>,
-) -> Result<(), OpenError> {
-    let (asks, answers): (Vec<_>, Vec<_>) = asks.into_iter().unzip();
+/// What is kept besides tasks. Conversations come before the mark of an owner that is being forgotten: then none begins.
+enum Besides {
+    Session(Session),
+    Conversation(Conversation),
+    Forgetting(String),
+}
+
+fn besides<K: Kv>(kv: &K, visit: &mut dyn FnMut(&Besides) -> Result<(), OpenError>) -> Result<(), OpenError> {
+    for kind in [keys::SESSIONS, keys::CONVERSATIONS, keys::FORGETTING] {
+        let (mut failed, (from, to)) = (None, keys::all(kind));
+        kv.scan(&from, &to, &mut |key, bytes| {
+            let found = match kind {
+                keys::SESSIONS => Besides::Session(layout::decode(bytes, "a session")?),
+                keys::CONVERSATIONS => Besides::Conversation(layout::decode(bytes, "a conversation")?),
+                _ => Besides::Forgetting(keys::read_base(key)?),
+            };
+            failed = visit(&found).err();
+            Ok(failed.is_none())
+        })?;
+        failed.map_or(Ok(()), Err)?;
+    }
+    Ok(())
+}
+
+/// The store on a disk, without its writer.
+fn open_shared<K: Kv>(disk: K, settings: &Settings) -> Result<Shared<K>, OpenError> {
+    let mut secret = [0; 32];
+    Env::system().fill(&mut secret);
+    Shared::open(disk, settings, Meter::new(&Metrics::default()), secret)
+}
+
+fn write<K: Kv>(shared: &Shared<K>, mut asks: Vec<Ask>) -> Result<(), OpenError> {
+    let mut answers = Vec::with_capacity(asks.len());
+    for ask in &mut asks {
+        let (answer, answered) = oneshot::channel();
+        ask.answer = Some(answer);
+        answers.push(answered);
+    }
     shared.finish_group(shared.write_group(asks));
     for mut answer in answers {
         match answer.try_recv() {
-            Ok(Ok(())) => {}
+            Ok(Ok(_)) => {}
             Ok(Err(Refused::Broken(broken))) => return Err(broken.into()),
             _ => return Err(OpenError("the backup holds a task or a replay key twice".into())),
         }
@@ -163,8 +206,8 @@ fn write<K: Kv>(
     Ok(())
 }
 
-/// The disk of a store that is there.
-fn existing(data_dir: &Path) -> Result<SledDisk, OpenError> {
+/// The disk of a store that is there, and its format.
+fn existing(data_dir: &Path) -> Result<(SledDisk, u32), OpenError> {
     let dir = place(data_dir);
     if !dir.join("db").exists() {
         return Err(OpenError(format!(
@@ -174,7 +217,7 @@ fn existing(data_dir: &Path) -> Result<SledDisk, OpenError> {
     }
     let disk = open_disk(&dir, Settings::default().page_cache_bytes, |file: File| file)?;
     match read_format(&disk)? {
-        Some(()) => Ok(disk),
+        Some(format) => Ok((disk, format)),
         None => Err(OpenError(format!("{}: the store is empty", dir.display()))),
     }
 }

@@ -1,24 +1,26 @@
 //! A store over any [`Kv`]: what is in memory, what is read from disk, and when a read is safe to answer.
 
 mod list;
+mod owner;
 mod push;
 mod read;
+mod serve;
 mod view;
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
-use weft_core::list::Query;
 
-use super::ask::{Ask, Request};
+use super::ask::{Answer, Ask, Request};
 use super::kv::Kv;
 use super::layout::{self, FORMAT};
-use super::{Broken, Claimed, Commit, OpenError, Page, Refused, Store, Stored, Webhook, Webhooks};
+use super::{Broken, OpenError, upgrade};
 use crate::metrics::Meter;
-use crate::record::{Head, Record, Replay};
+use crate::record::Head;
 use crate::{Settings, TaskId};
 use view::View;
 
@@ -46,6 +48,10 @@ pub(super) struct Shared<K> {
     pub(super) bytes: Mutex<(Instant, u64)>,
     pub(super) bytes_max: u64,
     pub(super) group_max: usize,
+    /// Capabilities whose runs ever left a session; the others' are not looked for.
+    pub(super) capabilities: RwLock<HashSet<String>>,
+    /// Owners of whom nothing new is taken.
+    pub(super) forgetting: RwLock<HashSet<String>>,
     pub(super) meter: Meter,
     pub(super) broken: CancellationToken,
     reason: Mutex<Option<Broken>>,
@@ -68,12 +74,9 @@ impl<K: Kv> KvStore<K> {
         Ok(KvStore { shared, requests })
     }
 
-    async fn write(
-        &self,
-        ask: impl FnOnce(oneshot::Sender<Result<(), Refused>>) -> Ask,
-    ) -> Result<(), Refused> {
+    async fn write(&self, ask: Ask) -> Answer {
         let (answer, answered) = oneshot::channel();
-        let request = Request::Write(Box::new(ask(answer)));
+        let request = Request::Write(Box::new(Ask { answer: Some(answer), ..ask }));
         self.requests.send(request).await.map_err(|_| self.shared.why())?;
         answered.await.map_err(|_| self.shared.why())?
     }
@@ -83,7 +86,7 @@ impl<K: Kv> KvStore<K> {
 fn adopt<K: Kv>(kv: &K, fresh_secret: [u8; 32]) -> Result<([u8; 32], u32), OpenError> {
     let mut batch = super::kv::Batch::default();
     let (secret, epoch) = match read_format(kv)? {
-        Some(()) => {
+        Some(format) => {
             let secret = kv.get(&layout::meta("secret"))?.and_then(|bytes| bytes.try_into().ok());
             let epoch = kv
                 .get(&layout::meta("epoch"))?
@@ -91,7 +94,9 @@ fn adopt<K: Kv>(kv: &K, fresh_secret: [u8; 32]) -> Result<([u8; 32], u32), OpenE
             let (Some(secret), Some(epoch)) = (secret, epoch) else {
                 return Err(layout::damaged("its own description").into());
             };
-            // What format 1 wrote reads as it is.
+            if format < layout::BY_BASE {
+                upgrade::by_base(kv)?;
+            }
             batch.put(layout::meta("format"), FORMAT.to_be_bytes().to_vec());
             (secret, epoch)
         }
@@ -109,7 +114,7 @@ fn adopt<K: Kv>(kv: &K, fresh_secret: [u8; 32]) -> Result<([u8; 32], u32), OpenE
 }
 
 /// `None`: the store is empty.
-pub(super) fn read_format<K: Kv>(kv: &K) -> Result<Option<()>, OpenError> {
+pub(super) fn read_format<K: Kv>(kv: &K) -> Result<Option<u32>, OpenError> {
     let Some(bytes) = kv.get(&layout::meta("format"))? else {
         let mut empty = true;
         kv.scan(&[], &[u8::MAX; 4], &mut |_, _| {
@@ -121,7 +126,7 @@ pub(super) fn read_format<K: Kv>(kv: &K) -> Result<Option<()>, OpenError> {
         return if empty { Ok(None) } else { Err(OpenError(foreign.into())) };
     };
     match bytes.try_into().map(u32::from_be_bytes) {
-        Ok(1..=FORMAT) => Ok(Some(())),
+        Ok(format @ 1..=FORMAT) => Ok(Some(format)),
         Ok(newer) if newer > FORMAT => Err(OpenError(format!(
             "the store has format {newer}, this program reads format {FORMAT}: run the version that wrote it, or a newer one"
         ))),
@@ -139,6 +144,7 @@ impl<K: Kv> Shared<K> {
     ) -> Result<Shared<K>, OpenError> {
         let (secret, epoch) = adopt(&kv, fresh_secret)?;
         let ((view, total), bytes) = (View::read(&kv)?, kv.bytes());
+        let (capabilities, forgetting) = (owner::capabilities(&kv)?, owner::forgetting(&kv)?);
         Ok(Shared {
             kv,
             view: RwLock::new(view),
@@ -149,6 +155,8 @@ impl<K: Kv> Shared<K> {
             bytes: Mutex::new((Instant::now(), bytes)),
             bytes_max: settings.store_bytes_max,
             group_max: settings.group_max as usize,
+            capabilities: RwLock::new(capabilities),
+            forgetting: RwLock::new(forgetting),
             meter,
             broken: CancellationToken::new(),
             reason: Mutex::new(None),
@@ -218,119 +226,5 @@ impl<K: Kv> KvStore<K> {
         };
         self.shared.barrier().await?;
         Ok(value)
-    }
-}
-
-impl<K: Kv> Store for KvStore<K> {
-    fn backend(&self) -> &'static str {
-        K::NAME
-    }
-
-    async fn commit(&self, commit: Commit) -> Result<(), Refused> {
-        self.write(|answer| Ask::commit(commit, answer)).await
-    }
-
-    async fn load(&self, task: TaskId) -> Result<Option<Stored>, Broken> {
-        self.read(move |shared| shared.load(task)).await
-    }
-
-    async fn records(&self, task: TaskId, from: u64, most: usize) -> Result<Vec<Record>, Broken> {
-        self.read(move |shared| shared.records(task, from, most)).await
-    }
-
-    async fn replayed(&self, owner: &str, replay: &Replay) -> Result<Option<Claimed>, Broken> {
-        let key = layout::replay(owner, replay);
-        self.read(move |shared| shared.kv.get(&key)?.map(|bytes| layout::read_claimed(&bytes)).transpose())
-            .await
-    }
-
-    async fn list(&self, query: &Query) -> Result<Page, Broken> {
-        let query = query.clone();
-        self.read(move |shared| shared.list(&query)).await
-    }
-
-    fn running(&self) -> Vec<Arc<Head>> {
-        self.shared.view.read().unwrap_or_else(PoisonError::into_inner).all()
-    }
-
-    async fn ended(
-        &self,
-        after: Option<TaskId>,
-        before_ms: i64,
-        most: usize,
-    ) -> Result<(Vec<Head>, Option<TaskId>), Broken> {
-        self.read(move |shared| shared.ended(after, before_ms, most)).await
-    }
-
-    async fn webhooks(&self, task: TaskId) -> Result<Vec<Webhook>, Broken> {
-        self.read(move |shared| shared.webhooks(task)).await
-    }
-
-    async fn webhook(&self, task: TaskId, id: &str) -> Result<Option<Webhook>, Broken> {
-        let id = id.to_owned();
-        self.read(move |shared| shared.webhook(task, &id)).await
-    }
-
-    async fn note(&self, webhook: &Webhook) -> Result<bool, Broken> {
-        match self.write(|answer| Ask::note(webhook, answer)).await {
-            Ok(()) => Ok(true),
-            Err(Refused::Broken(broken)) => Err(broken),
-            Err(Refused::Conflict | Refused::Taken(_) | Refused::Full(_)) => Ok(false),
-        }
-    }
-
-    async fn failing(
-        &self,
-        owner: &str,
-        after: Option<(TaskId, String)>,
-        most: usize,
-    ) -> Result<Vec<Webhook>, Broken> {
-        let owner = owner.to_owned();
-        self.read(move |shared| shared.failing(&owner, after, most)).await
-    }
-
-    async fn undelivered(&self, after: Option<(TaskId, String)>, most: usize) -> Result<Webhooks, Broken> {
-        self.read(move |shared| shared.undelivered(after, most)).await
-    }
-
-    async fn remove(&self, head: Head) -> Result<bool, Broken> {
-        let task = head.id();
-        let keys = self.read({
-            let owner = head.owner.clone();
-            move |shared| shared.keys_of(task, &owner)
-        });
-        let keys = keys.await?;
-        match self.write(|answer| Ask::removal(&head, keys, answer)).await {
-            Ok(()) => Ok(true),
-            Err(Refused::Broken(broken)) => Err(broken),
-            Err(Refused::Conflict | Refused::Taken(_) | Refused::Full(_)) => Ok(false),
-        }
-    }
-
-    fn tasks(&self) -> u64 {
-        self.shared.total.load(Ordering::Acquire)
-    }
-
-    fn bytes(&self) -> u64 {
-        self.shared.kv.bytes()
-    }
-
-    fn secret(&self) -> [u8; 32] {
-        self.shared.secret
-    }
-
-    fn epoch(&self) -> u32 {
-        self.shared.epoch
-    }
-
-    fn broken(&self) -> &CancellationToken {
-        &self.shared.broken
-    }
-
-    async fn close(&self) {
-        let (closed, done) = oneshot::channel();
-        if self.requests.send(Request::Close(closed)).await.is_ok() {
-            let _ = done.await;
-        }
     }
 }

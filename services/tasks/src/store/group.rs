@@ -1,4 +1,5 @@
-//! The one writer: takes the commits that wait, writes them as one batch, syncs once, then answers them all.
+//! The one writer: takes the commits that wait, writes them as one batch, syncs once, then answers them all. What must
+//! go to make room for a commit goes in the same batch.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -8,11 +9,11 @@ use std::time::Instant;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::ask::{After, Answer, Ask, Asker, Must, Request};
+use super::ask::{After, Answer, Ask, Asker, InContext, Must, Request};
 use super::engine::Shared;
 use super::kv::{Batch, Kv};
-use super::layout::{self, STATES};
-use super::{Broken, Claimed, Full, Refused};
+use super::layout::{self, STATES, owner};
+use super::{Broken, Claimed, Refused, Used};
 use crate::TaskId;
 use crate::record::Head;
 
@@ -45,13 +46,19 @@ pub(super) fn gather(
 }
 
 /// A group that is being put together.
-struct Group {
+#[derive(Default)]
+pub(super) struct Group {
     batch: Batch,
     versions: HashMap<TaskId, Option<u64>>,
     claims: HashMap<Vec<u8>, Claimed>,
-    /// Keys of webhooks that it writes or removes.
-    pushes: HashMap<Vec<u8>, bool>,
+    /// Keys of webhooks and conversations that it writes or removes.
+    keys: HashMap<Vec<u8>, bool>,
     counts: HashMap<String, [i64; STATES]>,
+    /// Tasks and bytes by base, tasks and turns by context.
+    more: HashMap<String, (i64, i64)>,
+    contexts: HashMap<Vec<u8>, (i64, i64)>,
+    capabilities: Vec<String>,
+    forgetting: HashMap<String, bool>,
     running: Vec<(TaskId, Option<Arc<Head>>)>,
     grown: i64,
     answers: Vec<(Asker, Answer)>,
@@ -61,31 +68,18 @@ impl<K: Kv> Shared<K> {
     /// First half: checks each commit and makes the accepted ones visible as one batch. Nothing is answered yet.
     pub(super) fn write_group(&self, asks: Vec<Ask>) -> Written {
         let began = Instant::now();
-        let mut group = Group {
-            batch: Batch::default(),
-            versions: HashMap::new(),
-            claims: HashMap::new(),
-            pushes: HashMap::new(),
-            counts: HashMap::new(),
-            running: Vec::new(),
-            grown: 0,
-            answers: Vec::with_capacity(asks.len()),
-        };
+        let mut group = Group { answers: Vec::with_capacity(asks.len()), ..Group::default() };
         let mut failed: Option<Broken> = None;
-        for ask in asks {
-            let checked = match &failed {
-                None => self.check(&group, &ask),
+        for mut ask in asks {
+            let answer = ask.answer.take();
+            let outcome = match &failed {
+                None => self.admit(&mut group, ask),
                 Some(broken) => Err(Refused::Broken(broken.clone())),
             };
-            match checked {
-                Ok(()) => group.add(ask),
-                Err(refused) => {
-                    if let Refused::Broken(broken) = &refused {
-                        failed.get_or_insert_with(|| broken.clone());
-                    }
-                    group.answers.push((ask.answer, Err(refused)));
-                }
+            if let Err(Refused::Broken(broken)) = &outcome {
+                failed.get_or_insert_with(|| broken.clone());
             }
+            group.answers.extend(answer.map(|answer| (answer, outcome)));
         }
         let accepted = group.answers.iter().filter(|(_, answer)| answer.is_ok()).count();
         let outcome = match failed {
@@ -122,10 +116,28 @@ impl<K: Kv> Shared<K> {
         }
     }
 
+    /// Takes a commit into the group with all that goes to make room for it; answers what goes.
+    fn admit(&self, group: &mut Group, ask: Ask) -> Answer {
+        self.check(group, &ask)?;
+        let room = self.room(group, &ask)?;
+        for head in &room {
+            group.add(Ask::removal(head, self.keys_of(head.id(), &head.owner)?));
+        }
+        group.add(ask);
+        Ok(room.iter().map(Head::id).collect())
+    }
+
     fn check(&self, group: &Group, ask: &Ask) -> Result<(), Refused> {
+        let forgets = || group.forgetting.get(&ask.base).copied().unwrap_or_else(|| self.forgets(&ask.base));
+        if ask.begins() && forgets() {
+            return Err(Refused::Forgetting);
+        }
         let base = match &ask.must {
             Must::Version(base) => *base,
-            Must::Key(key) => return self.check_key(group, key),
+            Must::Key(key) if self.has(group, key)? => return Ok(()),
+            Must::NoKey(key) if !self.has(group, key)? => return Ok(()),
+            Must::Key(_) | Must::NoKey(_) => return Err(Refused::Conflict),
+            Must::Owner | Must::Any => return Ok(()),
         };
         let found = match group.versions.get(&ask.task) {
             Some(version) => *version,
@@ -139,29 +151,21 @@ impl<K: Kv> Shared<K> {
                 Some(holder) => Some(holder.clone()),
                 None => self.kv.get(key)?.map(|bytes| layout::read_claimed(&bytes)).transpose()?,
             };
-            if let Some(holder) = holder {
+            // One that makes room in this group lets go of its keys too.
+            let goes = |holder: &Claimed| group.versions.get(&holder.task) == Some(&None);
+            if let Some(holder) = holder.filter(|holder| !goes(holder)) {
                 return Err(Refused::Taken(holder));
-            }
-        }
-        if base.is_none() {
-            let total = self.total.load(Ordering::Acquire).saturating_add_signed(group.grown);
-            if total >= self.tasks_max {
-                return Err(Refused::Full(Full::Tasks));
-            }
-            if self.bytes_lately() > self.bytes_max {
-                return Err(Refused::Full(Full::Bytes));
             }
         }
         Ok(())
     }
 
-    /// The key must be there, and the group must not have removed it.
-    fn check_key(&self, group: &Group, key: &[u8]) -> Result<(), Refused> {
-        let there = match group.pushes.get(key) {
-            Some(there) => *there,
-            None => self.kv.get(key)?.is_some(),
-        };
-        if there { Ok(()) } else { Err(Refused::Conflict) }
+    /// True when the key is there, and the group has not removed it.
+    fn has(&self, group: &Group, key: &[u8]) -> Result<bool, Broken> {
+        match group.keys.get(key) {
+            Some(there) => Ok(*there),
+            None => Ok(self.kv.get(key)?.is_some()),
+        }
     }
 
     fn apply(&self, group: &mut Group) -> Result<(), Broken> {
@@ -175,19 +179,86 @@ impl<K: Kv> Shared<K> {
             let value = (!gone).then(|| layout::write_counts(&counts));
             group.batch.writes.push((key, value));
         }
+        for (base, more) in std::mem::take(&mut group.more) {
+            self.add_up(group, owner::of_base(owner::USED, &base), more)?;
+        }
+        for (context, more) in std::mem::take(&mut group.contexts) {
+            if self.add_up(group, context.clone(), more)? == 0 {
+                let (from, to) = owner::range(owner::sessions_of(&context));
+                self.kv.scan(&from, &to, &mut |key, _| {
+                    group.batch.remove(key.to_vec());
+                    Ok(true)
+                })?;
+            }
+        }
         let mut view = self.view.write().unwrap_or_else(PoisonError::into_inner);
         self.kv.apply(std::mem::take(&mut group.batch))?;
         for (task, head) in group.running.drain(..) {
             view.set(task, head);
         }
+        self.capabilities
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(group.capabilities.drain(..));
+        let mut forgetting = self.forgetting.write().unwrap_or_else(PoisonError::into_inner);
+        for (base, forgets) in group.forgetting.drain() {
+            if forgets {
+                forgetting.insert(base)
+            } else {
+                forgetting.remove(&base)
+            };
+        }
         self.total.fetch_add(group.grown.cast_unsigned(), Ordering::AcqRel);
         self.applied.fetch_add(1, Ordering::AcqRel);
         Ok(())
     }
+
+    /// Adds to two counters, of which none is left when the first is none; answers the first.
+    fn add_up(&self, group: &mut Group, key: Vec<u8>, more: (i64, i64)) -> Result<u64, Broken> {
+        let before = owner::read_used(self.kv.get(&key)?.as_deref())?;
+        let now = Used {
+            tasks: before.tasks.saturating_add_signed(more.0),
+            bytes: before.bytes.saturating_add_signed(more.1),
+        };
+        group.batch.writes.push((key, (now.tasks > 0).then(|| owner::write_used(now))));
+        Ok(now.tasks)
+    }
 }
 
 impl Group {
+    /// Tasks and bytes that a base has more by it.
+    pub(super) fn more_of(&self, base: &str) -> (i64, i64) {
+        self.more.get(base).copied().unwrap_or_default()
+    }
+
+    /// Turns that a context has more by it.
+    pub(super) fn turns_more(&self, context: &[u8]) -> i64 {
+        self.contexts.get(context).map_or(0, |(_, turns)| *turns)
+    }
+
+    /// Tasks that the store has more by it.
+    pub(super) fn grown(&self) -> i64 {
+        self.grown
+    }
+
+    /// True when it leaves this task as it is on disk.
+    pub(super) fn leaves(&self, task: TaskId) -> bool {
+        !self.versions.contains_key(&task)
+    }
+
     fn add(&mut self, ask: Ask) {
+        if ask.more != (0, 0) {
+            let more = self.more.entry(ask.base.clone()).or_default();
+            *more = (more.0 + ask.more.0, more.1 + ask.more.1);
+        }
+        if let Some(InContext { key, tasks, turns }) = ask.context {
+            let more = self.contexts.entry(key).or_default();
+            *more = (more.0 + tasks, more.1 + turns);
+        }
+        self.capabilities.extend(ask.capability);
+        if let Some(forgets) = ask.forgets {
+            self.forgetting.insert(ask.base, forgets);
+        }
         if !ask.counts.is_empty() {
             let counts = match self.counts.entry(ask.owner) {
                 Entry::Occupied(counts) => counts.into_mut(),
@@ -218,12 +289,11 @@ impl Group {
             self.batch.put(key, value);
         }
         for (key, value) in &ask.writes.writes {
-            if key.first() == Some(&layout::PUSHES) {
-                self.pushes.insert(key.clone(), value.is_some());
+            if matches!(key.first(), Some(&layout::PUSHES | &owner::CONVERSATIONS)) {
+                self.keys.insert(key.clone(), value.is_some());
             }
         }
         self.batch.writes.extend(ask.writes.writes);
-        self.answers.push((ask.answer, Ok(())));
     }
 }
 

@@ -14,9 +14,19 @@
 //! | `p` task, id | a webhook |
 //! | `q` task, id | how far its deliveries are |
 //! | `f` owner, task, id | webhooks whose deliveries fail → nothing |
+//! | `u` base | tasks and bytes of an owner in every tenant |
+//! | `w` base, task | its tasks, in the order in which they were made → nothing |
+//! | `e` base, time, task | those that have ended, earliest first → nothing |
+//! | `g` hours kept, time, task | all that have ended, earliest first → nothing |
+//! | `k` base, tenant, context | tasks and turns of a context |
+//! | `y` base, tenant, context, capability | what the last run left for the next |
+//! | `v` base, tenant, peer | the present conversation with a peer |
+//! | `z` base | an owner that is being forgotten → nothing |
 //!
 //! Running tasks are in no list index: they are few, they are in memory, and most tasks change their status twice.
-//! So a message that is answered at once costs ten writes.
+//! So a message that is answered at once costs sixteen writes, in two batches.
+
+pub(super) mod owner;
 
 use weft_core::list::Cursor;
 use weft_proto::a2a::TaskState;
@@ -26,8 +36,11 @@ use super::{Broken, Claimed};
 use crate::TaskId;
 use crate::record::{Head, Record, Replay};
 
-/// The layout described here; a newer number is refused, an older one taken up. 1 had no webhooks.
-pub(super) const FORMAT: u32 = 2;
+/// The layout described here; a newer number is refused, an older one taken up. 1 had no webhooks, 2 nothing by
+/// base.
+pub(super) const FORMAT: u32 = 3;
+/// What older formats lack is made when they are opened; see [`super::upgrade`].
+pub(super) const BY_BASE: u32 = 3;
 /// Larger values would leave the log of the embedded store for files that it never syncs.
 pub(super) const PART_BYTES_MAX: usize = 60 * 1024;
 /// Number of states, UNSPECIFIED included.

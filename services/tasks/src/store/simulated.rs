@@ -33,6 +33,7 @@ struct State {
     unsynced: Vec<Batch>,
     sync_fails: bool,
     syncs: u64,
+    reads: u64,
 }
 
 impl Disk {
@@ -65,9 +66,35 @@ impl Disk {
         self.lock().syncs
     }
 
+    /// Keys looked up and ranges looked through so far.
+    #[must_use]
+    pub fn reads(&self) -> u64 {
+        self.lock().reads
+    }
+
+    /// Entries with this text in key or value.
+    #[must_use]
+    pub fn keys_with(&self, text: &str) -> usize {
+        let holds = |bytes: &[u8]| bytes.windows(text.len().max(1)).any(|window| window == text.as_bytes());
+        self.lock().seen.iter().filter(|(key, value)| holds(key) || holds(value)).count()
+    }
+
+    /// Entries whose keys begin so.
+    #[must_use]
+    pub fn keys_with_prefix(&self, prefix: &[u8]) -> usize {
+        self.lock().seen.keys().filter(|key| key.starts_with(prefix)).count()
+    }
+
     /// From now on every sync fails.
     pub fn fail(&self) {
         self.lock().sync_fails = true;
+    }
+
+    /// To look something up.
+    fn read(&self) -> MutexGuard<'_, State> {
+        let mut state = self.lock();
+        state.reads += 1;
+        state
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -122,12 +149,12 @@ impl Kv for Disk {
     const NAME: &'static str = "simulated";
 
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Broken> {
-        Ok(self.lock().seen.get(key).cloned())
+        Ok(self.read().seen.get(key).cloned())
     }
 
     fn scan(&self, from: &[u8], to: &[u8], visit: &mut Visit<'_>) -> Result<(), Broken> {
         let found: Vec<_> = if from < to {
-            self.lock().seen.range(from.to_vec()..to.to_vec()).map(|(k, v)| (k.clone(), v.clone())).collect()
+            self.read().seen.range(from.to_vec()..to.to_vec()).map(|(k, v)| (k.clone(), v.clone())).collect()
         } else {
             Vec::new()
         };
@@ -140,7 +167,7 @@ impl Kv for Disk {
     }
 
     fn last(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<u8>>, Broken> {
-        Ok(self.lock().seen.range(from.to_vec()..=to.to_vec()).next_back().map(|(key, _)| key.clone()))
+        Ok(self.read().seen.range(from.to_vec()..=to.to_vec()).next_back().map(|(key, _)| key.clone()))
     }
 
     fn apply(&self, batch: Batch) -> Result<(), Broken> {

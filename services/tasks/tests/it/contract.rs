@@ -1,7 +1,10 @@
 //! What every backend must do. A backend's test file calls [`contract!`] with a way to open an empty store.
 
+mod owners;
+
 use std::sync::Arc;
 
+pub(crate) use owners::*;
 use weft_core::Owner;
 use weft_core::list::Query;
 use weft_proto::a2a::stream_response::Payload;
@@ -11,7 +14,7 @@ use weft_proto::a2a::{
 use weft_proto::wkt::Timestamp;
 use weft_tasks::TaskId;
 use weft_tasks::record::{Delivery, Head, Push, Record, Replay, Turn};
-use weft_tasks::store::{Commit, PushChange, Refused, Store, Webhook};
+use weft_tasks::store::{Commit, Keep, Limits, PushChange, Refused, Store, Webhook};
 
 /// Runs every clause of the contract as a test of its own.
 macro_rules! contract {
@@ -33,6 +36,17 @@ macro_rules! contract {
             how_far_a_webhook_is_is_kept_only_while_it_is_there,
             webhooks_with_something_to_deliver_and_failing_ones_are_found,
             a_removed_task_leaves_no_webhook,
+            what_an_owner_keeps_is_counted_over_all_tenants,
+            the_oldest_ended_task_of_an_owner_makes_room_with_all_it_had,
+            an_owner_whose_tasks_are_all_active_is_refused_and_nothing_goes,
+            bytes_make_room_too_and_only_when_that_helps,
+            what_makes_room_may_have_the_key_that_comes,
+            a_context_takes_as_many_turns_as_it_may,
+            ended_tasks_are_kept_as_long_as_their_owner_may,
+            a_task_is_read_by_its_owner_alone,
+            a_session_lasts_as_long_as_its_context,
+            a_conversation_is_begun_once_and_renewed_when_asked,
+            a_forgotten_owner_begins_nothing_until_it_is_gone,
         );
     };
     ($open:expr; $($clause:ident,)*) => {$(
@@ -73,12 +87,11 @@ pub(crate) fn new(n: u64, owner: &str, context: &str, state: TaskState, ms: i64)
     let event = StreamResponse { payload: Some(Payload::Task(task)) };
     let turn = Turn { message: Some(message(&format!("m{n}"))), digest: vec![7; 32], ..Turn::default() };
     let record = Record { first: 1, events: vec![event], turn: Some(turn) };
-    let commit =
-        Commit { base: None, head: Arc::new(head.clone()), record: Some(Arc::new(record)), push: None };
+    let commit = Commit { record: Some(Arc::new(record)), ..head_only(None, head.clone()) };
     (Sample { head }, commit)
 }
 
-fn keyed(commit: &mut Commit, replay: Replay) {
+pub(crate) fn keyed(commit: &mut Commit, replay: Replay) {
     Arc::get_mut(commit.record.as_mut().unwrap()).unwrap().turn.as_mut().unwrap().replays.push(replay);
 }
 
@@ -95,12 +108,13 @@ pub(crate) fn moved(sample: &mut Sample, state: TaskState, ms: i64) -> Commit {
     let update = TaskStatusUpdateEvent { status: Some(status), ..TaskStatusUpdateEvent::default() };
     let event = StreamResponse { payload: Some(Payload::StatusUpdate(update)) };
     let record = Record { first: head.seq, events: vec![event], turn: None };
-    Commit {
-        base: Some(Arc::new(base)),
-        head: Arc::new(head.clone()),
-        record: Some(Arc::new(record)),
-        push: None,
-    }
+    Commit { record: Some(Arc::new(record)), ..head_only(Some(base), head.clone()) }
+}
+
+/// A commit of which nothing comes but a head.
+pub(crate) fn head_only(base: Option<Head>, head: Head) -> Commit {
+    let (base, head) = (base.map(Arc::new), Arc::new(head));
+    Commit { base, head, record: None, push: None, limits: Limits::default(), session: None }
 }
 
 async fn put<S: Store>(store: &S, n: u64, owner: &str, context: &str, state: TaskState, ms: i64) -> Sample {
@@ -311,22 +325,18 @@ pub(crate) async fn ended_tasks_are_found_oldest_first_and_removed_with_all_they
         keyed(&mut commit, replay);
         store.commit(commit).await.unwrap();
     }
-    let (mut found, mut after) = (Vec::new(), None);
-    loop {
-        let (heads, more) = store.ended(after, 1_008, 4).await.unwrap();
-        found.extend(heads);
-        match more {
-            Some(next) => after = Some(next),
-            None => break,
-        }
-    }
+    let keep = Keep { hours: 1, anonymous_hours: 1 };
+    let found = store.over(keep, 3_600_000 + 8_996, 9).await.unwrap();
     let ids: Vec<_> = found.iter().map(Head::id).collect();
-    assert_eq!(ids, [1, 2, 4, 5, 7].map(id));
+    assert_eq!(ids, [8, 7, 5].map(id));
+    assert_eq!(store.over(keep, 3_600_000 + 8_996, 2).await.unwrap().len(), 2);
+    assert_eq!(store.oldest().await.unwrap().unwrap().id(), id(8));
     assert!(store.remove(found[0].clone()).await.unwrap());
     assert!(!store.remove(found[0].clone()).await.unwrap());
-    assert_eq!(store.load(id(1)).await.unwrap(), None);
-    assert!(store.records(id(1), 1, 9).await.unwrap().is_empty());
-    let replay = Replay { by_message: false, key: "k1".into() };
+    assert_eq!(store.load(id(8)).await.unwrap(), None);
+    assert!(store.records(id(8), 1, 9).await.unwrap().is_empty());
+    assert_eq!(store.oldest().await.unwrap().unwrap().id(), id(7));
+    let replay = Replay { by_message: false, key: "k8".into() };
     assert_eq!(store.replayed("local", &replay).await.unwrap(), None);
     assert_eq!(store.list(&query("local", 50, |_| ())).await.unwrap().heads.len(), 9);
 }
@@ -349,8 +359,7 @@ pub(crate) fn hook(owner: &str, id: &str) -> Push {
 pub(crate) fn hooked(sample: &mut Sample, pushes: u32, push: PushChange) -> Commit {
     let base = sample.head.clone();
     (sample.head.version, sample.head.pushes) = (base.version + 1, pushes);
-    let head = Arc::new(sample.head.clone());
-    Commit { base: Some(Arc::new(base)), head, record: None, push: Some(push) }
+    Commit { push: Some(push), ..head_only(Some(base), sample.head.clone()) }
 }
 
 fn ids(webhooks: &[Webhook]) -> Vec<&str> {
@@ -396,7 +405,7 @@ pub(crate) async fn how_far_a_webhook_is_is_kept_only_while_it_is_there<S: Store
     // Both wait for the same sync: the deletion is first, and the note finds nothing.
     let delete = store.commit(hooked(&mut sample, 0, PushChange::Delete("a".into())));
     let (deleted, noted) = futures::future::join(delete, store.note(&webhook)).await;
-    assert_eq!((deleted, noted), (Ok(()), Ok(false)));
+    assert_eq!((deleted, noted), (Ok(vec![]), Ok(false)));
     assert!(!store.note(&webhook).await.unwrap());
     assert_eq!(store.undelivered(None, 10).await.unwrap().0, []);
 }

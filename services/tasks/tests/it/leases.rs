@@ -66,6 +66,7 @@ async fn a_task_that_no_worker_finishes_fails_with_the_reason() {
     for attempt in 1..=3 {
         let item = worker.item().await;
         assert_eq!(item.attempt, attempt);
+        assert!(worker.append(&item, Vec::new()).await.accepted);
         assert!(matches!(worker.event().await, Event::Stop(_)));
     }
     let (read, error) = rest(events).await;

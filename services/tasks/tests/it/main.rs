@@ -6,6 +6,7 @@
     reason = "tests unwrap, and spawn what ends with them"
 )]
 
+mod capacity;
 mod concurrency;
 mod contract;
 mod crash;
@@ -14,8 +15,11 @@ mod leases;
 mod lists;
 mod messages;
 mod outside;
+mod owners;
+mod phases;
 mod pushes;
 mod receiver;
+mod scoping;
 mod sled;
 mod streams;
 mod submits;

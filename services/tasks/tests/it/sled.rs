@@ -173,19 +173,11 @@ async fn a_newer_format_and_a_foreign_database_are_refused() {
     let place = store::place(dir.path());
     {
         let db = raw(&place);
-        db.insert(b"mformat", &3u32.to_be_bytes()).unwrap();
+        db.insert(b"mformat", &4u32.to_be_bytes()).unwrap();
         db.flush().unwrap();
     }
     let error = open(&place).err().unwrap();
-    assert!(error.contains("format 3") && error.contains("format 2"), "{error}");
-
-    // What an older program wrote is taken up.
-    {
-        let db = raw_of(&place);
-        db.insert(b"mformat", &1u32.to_be_bytes()).unwrap();
-        db.flush().unwrap();
-    }
-    assert_eq!(reopen(&place).tasks(), 30);
+    assert!(error.contains("format 4") && error.contains("format 3"), "{error}");
 
     let foreign = tempfile::tempdir().unwrap();
     {
@@ -194,6 +186,121 @@ async fn a_newer_format_and_a_foreign_database_are_refused() {
         db.flush().unwrap();
     }
     assert!(open(foreign.path()).err().unwrap().contains("not a task store"));
+}
+
+#[tokio::test]
+async fn what_older_programs_wrote_is_taken_up_with_everything_by_owner() {
+    for format in [1u32, 2] {
+        let dir = filled().await;
+        let place = store::place(dir.path());
+        let keys = |db: &::sled::Db| -> Vec<_> {
+            let by_owner = |key: &[u8]| b"uwegkyvz".contains(&key[0]);
+            db.iter().map(Result::unwrap).filter(|(key, _)| by_owner(key)).collect()
+        };
+        let made = {
+            let db = raw(&place);
+            let made = keys(&db);
+            made.iter().for_each(|(key, _)| drop(db.remove(key).unwrap()));
+            // As a process leaves it that ended while it made them.
+            db.insert(&made[0].0, &made[0].1).unwrap();
+            db.insert(b"mformat", &format.to_be_bytes()).unwrap();
+            db.flush().unwrap();
+            made
+        };
+        assert_eq!(made.len(), 30 + 10 + 10 + 1 + 1);
+        assert_eq!(check(dir.path()).unwrap().problems, Vec::<String>::new());
+        {
+            let store = reopen(&place);
+            assert_eq!((store.tasks(), store.used("local").await.unwrap().tasks), (30, 30));
+        }
+        assert_eq!(keys(&raw(&place)), made);
+        assert_eq!(check(dir.path()).unwrap().problems, Vec::<String>::new());
+    }
+}
+
+/// A closed store with tasks of two owners, a session and a conversation of each, and one that is being forgotten.
+async fn of_owners() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&store::place(dir.path())).unwrap();
+    for (n, owner) in [(1, "p:ci"), (2, "crm/p:ci"), (3, "p:other"), (4, "p:gone"), (5, "p:ci")] {
+        let (mut sample, commit) = contract::new(n, owner, "c", TaskState::Submitted, 1_000);
+        store.commit(commit).await.unwrap();
+        let state = if n == 5 { TaskState::Working } else { TaskState::Completed };
+        sample.head.capability = "talk".into();
+        let ended = contract::moved(&mut sample, state, 2_000);
+        store.commit(store::Commit { session: Some(format!("s{n}")), ..ended }).await.unwrap();
+        let talk = weft_tasks::record::Conversation {
+            owner: owner.into(),
+            peer: format!("peer {n}"),
+            context: "c".into(),
+            begun_ms: 7,
+        };
+        store.converse(talk, true).await.unwrap();
+    }
+    store.forget("p:gone").await.unwrap();
+    store.close().await;
+    drop(store);
+    drop(reopen(&store::place(dir.path())));
+    check(dir.path()).unwrap();
+    dir
+}
+
+/// Tries until the former owner's threads have let go.
+fn closed<T>(mut work: impl FnMut() -> Result<T, store::OpenError>) -> T {
+    loop {
+        match work() {
+            Err(error) if error.0.contains("in use") => {
+                std::thread::sleep(std::time::Duration::from_millis(10))
+            }
+            other => return other.unwrap(),
+        }
+    }
+}
+
+#[tokio::test]
+async fn one_owners_part_of_a_closed_store_is_shown_and_removed() {
+    let dir = of_owners().await;
+    let owner = weft_core::Owner::parse("p:ci").unwrap();
+    let exported = || {
+        let mut tasks = Vec::new();
+        closed(|| {
+            tasks.clear();
+            store::export(dir.path(), &owner, &mut |task| {
+                tasks.push((task.tenant, task.task.unwrap().id));
+                Ok(())
+            })
+        });
+        tasks
+    };
+    let expected = [("", 1), ("crm", 2), ("", 5)].map(|(t, n)| (t.to_owned(), contract::id(n).to_string()));
+    assert_eq!(exported(), expected);
+    let gone = closed(|| store::forget(dir.path(), &owner));
+    assert_eq!(gone, store::Forgotten { tasks: 3, conversations: 3 });
+    assert!(exported().is_empty());
+    assert_eq!(check(dir.path()).unwrap().problems, Vec::<String>::new());
+    let store = reopen(&store::place(dir.path()));
+    assert_eq!((store.tasks(), store.running().len()), (2, 0));
+    assert_eq!(store.session("p:other", "c", "talk").await.unwrap().as_deref(), Some("s3"));
+    assert!(store.conversations("p:ci").await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_backup_holds_what_is_kept_besides_tasks() {
+    let dir = of_owners().await;
+    let file = dir.path().join("backup");
+    closed(|| store::backup(dir.path(), &file));
+    let restored = tempfile::tempdir().unwrap();
+    store::restore(&file, restored.path()).unwrap();
+    assert_eq!(check(restored.path()).unwrap().problems, Vec::<String>::new());
+    let (old, new) = (reopen(&store::place(dir.path())), reopen(&store::place(restored.path())));
+    assert_eq!(new.forgetting(), ["p:gone"]);
+    for owner in ["p:ci", "crm/p:ci", "p:other", "p:gone"] {
+        assert_eq!(old.conversations(owner).await.unwrap(), new.conversations(owner).await.unwrap());
+        assert!(new.session(owner, "c", "talk").await.unwrap().is_some());
+    }
+    for base in ["p:ci", "p:other"] {
+        assert_eq!(old.used(base).await.unwrap(), new.used(base).await.unwrap());
+    }
 }
 
 #[tokio::test]
@@ -233,7 +340,7 @@ async fn a_damaged_store_is_told_with_the_remedy_or_read_without_loss() {
 async fn a_check_finds_what_is_missing() {
     let dir = filled().await;
     assert_eq!(check(dir.path()).unwrap(), store::Report { tasks: 30, events: 60, problems: Vec::new() });
-    for prefix in [b'c', b'o', b's', b'n'] {
+    for prefix in *b"cosnuwegk" {
         let dir = filled().await;
         {
             let db = raw(&store::place(dir.path()));

@@ -280,7 +280,10 @@ async fn limits_are_named_when_they_refuse() {
     assert!(worker.append(&item, vec![remark(TaskState::Failed, "too large")]).await.accepted);
 
     world.submitted(sends(says("m2"), Follow::None)).await.unwrap();
-    let refused = world.submitted(sends(says("m3"), Follow::None)).await.unwrap_err();
+    // The one that ended makes room; then none is left to.
+    world.submitted(sends(says("m3"), Follow::None)).await.unwrap();
+    assert_eq!(kind(&world.get(&item.task_id).await.unwrap_err()), Kind::TaskNotFound);
+    let refused = world.submitted(sends(says("m4"), Follow::None)).await.unwrap_err();
     assert!(kind(&refused) == Kind::Exhausted && refused.message().contains("tasks.tasks_max"));
 
     let full = simulated(&Settings { store_bytes_max: 1, ..settings() }).await;

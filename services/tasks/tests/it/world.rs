@@ -16,6 +16,7 @@ use weft_proto::a2a::{
     part,
 };
 use weft_proto::weft::claim_event::Event;
+use weft_proto::weft::owners_client::OwnersClient;
 use weft_proto::weft::progress::Step;
 use weft_proto::weft::tasks_client::TasksClient;
 use weft_proto::weft::{
@@ -31,6 +32,7 @@ use weft_tasks::{Handle, Meter, Outside, Settings, serve};
 pub(crate) struct World<S = simulated::Simulated> {
     pub(crate) env: Env,
     pub(crate) client: TasksClient<Peer>,
+    pub(crate) owners: OwnersClient<Peer>,
     pub(crate) handle: Handle<S>,
 }
 
@@ -67,7 +69,7 @@ pub(crate) async fn embedded(
 ) -> World<weft_tasks::store::sled::Sled> {
     let env = Env::system();
     let (routes, handle) = weft_tasks::routes(settings, dir, crate::outside::plain(), &env).await.unwrap();
-    World { client: client(routes), env, handle }
+    World { client: client(routes.clone()), owners: OwnersClient::new(peer::local(routes)), env, handle }
 }
 
 fn client(routes: tonic::service::Routes) -> TasksClient<Peer> {
@@ -85,7 +87,8 @@ impl<S: Store> World<S> {
         meter: Meter,
     ) -> World<S> {
         let (routes, handle) = serve(store, settings, outside, &env, meter).await.unwrap();
-        World { client: client(routes), env, handle }
+        let owners = OwnersClient::new(peer::local(routes.clone()));
+        World { client: client(routes), owners, env, handle }
     }
 
     pub(crate) async fn submit(&self, request: SubmitRequest) -> Result<Streaming<TaskEvent>, Status> {
@@ -99,7 +102,11 @@ impl<S: Store> World<S> {
     }
 
     pub(crate) async fn get(&self, task: &str) -> Result<Task, Status> {
-        let request = GetRequest { owner: "local".into(), task_id: task.into(), history_length: None };
+        self.get_as("local", task).await
+    }
+
+    pub(crate) async fn get_as(&self, owner: &str, task: &str) -> Result<Task, Status> {
+        let request = GetRequest { owner: owner.into(), task_id: task.into(), history_length: None };
         self.client.clone().get(request).await.map(tonic::Response::into_inner)
     }
 
@@ -214,7 +221,25 @@ impl Worker {
         item: &WorkItem,
         progress: Vec<Progress>,
     ) -> AppendAnswer {
-        let request = AppendRequest { number, task_id: item.task_id.clone(), lease: item.lease, progress };
+        let (task_id, lease) = (item.task_id.clone(), item.lease);
+        self.request(AppendRequest { number, task_id, lease, progress, ..AppendRequest::default() }).await
+    }
+
+    /// Appends and leaves a session for the next run.
+    pub(crate) async fn leave(
+        &mut self,
+        item: &WorkItem,
+        progress: Vec<Progress>,
+        session: &str,
+    ) -> AppendAnswer {
+        self.number += 1;
+        let (task_id, session) = (item.task_id.clone(), session.to_owned());
+        let request = AppendRequest { number: self.number, task_id, lease: item.lease, progress, session };
+        self.request(request).await
+    }
+
+    async fn request(&mut self, request: AppendRequest) -> AppendAnswer {
+        let number = request.number;
         self.appends.send(request).await.unwrap();
         let answer = self.answers.next().await.unwrap().unwrap();
         assert_eq!(answer.number, number);

@@ -3,12 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+mod by_base;
+
 use super::{OpenError, Report, each_head, each_push, each_record};
 use crate::TaskId;
 use crate::record::{Head, Record};
 use crate::store::kv::Kv;
 use crate::store::layout::{self, STATES};
 use crate::store::{Broken, Stored};
+use by_base::ByBase;
 
 /// Problems told in full; of more only the number is told.
 const PROBLEMS_MAX: usize = 100;
@@ -23,9 +26,11 @@ struct Checker {
     /// Webhooks by the count of their tasks, and those found with their tasks that fail.
     pushes: u64,
     failing: u64,
+    by_base: ByBase,
 }
 
-pub(super) fn check<K: Kv>(kv: &K) -> Result<Report, OpenError> {
+/// Reads everything of a store of this format.
+pub(super) fn check<K: Kv>(kv: &K, format: u32) -> Result<Report, OpenError> {
     let mut checker = Checker::default();
     for running in [true, false] {
         each_head(kv, running, &mut |head| {
@@ -35,6 +40,11 @@ pub(super) fn check<K: Kv>(kv: &K) -> Result<Report, OpenError> {
     }
     checker.orphans(kv)?;
     checker.counters(kv)?;
+    // Older stores get theirs when they are opened.
+    if format >= layout::BY_BASE {
+        let by_base = std::mem::take(&mut checker.by_base);
+        by_base.check(kv, &mut |text| checker.problem(text))?;
+    }
     if checker.more > 0 {
         let more = format!("and {} more problems", checker.more);
         checker.report.problems.push(more);
@@ -55,6 +65,7 @@ impl Checker {
         let id = head.id();
         self.report.tasks += 1;
         self.report.events += head.seq;
+        self.by_base.take(head);
         if !self.tasks.insert(id) {
             self.problem(format!("task {id} has two heads"));
         }

@@ -3,6 +3,8 @@
 //! ```text
 //! "weft tasks\n"  version u32  epoch u32          all numbers big-endian
 //! ( 'H' length u32 head | 'R' length u32 record | 'P' length u32 webhook | 'D' length u32 how far it is )*   protobuf
+//! ( 'S' length u32 session | 'V' length u32 conversation )*                                                 protobuf
+//! ( 'F' length u32 owner that is being forgotten )*                                                             text
 //! 'E' tasks u64  SHA-256 of everything before these 32 bytes
 //! ```
 
@@ -13,13 +15,13 @@ use std::path::{Path, PathBuf};
 use prost::Message;
 use sha2::{Digest, Sha256};
 
-use super::OpenError;
+use super::{Besides, OpenError};
 use crate::record::{Delivery, Head, Push, Record};
 use crate::store::layout;
 
 const MAGIC: &[u8; 11] = b"weft tasks\n";
-/// 1 had no webhooks and reads as it is.
-const VERSION: u32 = 2;
+/// 1 had no webhooks, 2 nothing besides tasks; both read as they are.
+const VERSION: u32 = 3;
 /// A record cannot be larger than a task.
 const FRAME_BYTES_MAX: u32 = 64 * 1024 * 1024;
 
@@ -29,6 +31,7 @@ enum Entry {
     Record(Box<Record>),
     Push(Push),
     Delivery(Delivery),
+    Besides(Besides),
     End { tasks: u64 },
 }
 
@@ -82,6 +85,14 @@ impl Writer {
         self.frame(b'D', &delivery.encode_to_vec())
     }
 
+    pub(super) fn besides(&mut self, besides: &Besides) -> Result<(), OpenError> {
+        match besides {
+            Besides::Session(session) => self.frame(b'S', &session.encode_to_vec()),
+            Besides::Conversation(conversation) => self.frame(b'V', &conversation.encode_to_vec()),
+            Besides::Forgetting(base) => self.frame(b'F', base.as_bytes()),
+        }
+    }
+
     pub(super) fn finish(mut self, tasks: u64) -> Result<(), OpenError> {
         self.put(b"E")?;
         self.put(&tasks.to_be_bytes())?;
@@ -126,6 +137,7 @@ pub(super) struct Reader {
     epoch: u32,
     /// The head whose records come next.
     pending: Option<Head>,
+    besides: Vec<Besides>,
     tasks: u64,
     ended: bool,
 }
@@ -141,8 +153,8 @@ impl Reader {
     pub(super) fn open(path: &Path) -> Result<Reader, OpenError> {
         let file = File::open(path).map_err(|error| failed(path, "read", &error))?;
         let (from, path) = (BufReader::new(file), path.to_path_buf());
-        let mut reader =
-            Reader { from, sum: Sha256::new(), path, epoch: 0, pending: None, tasks: 0, ended: false };
+        let (sum, besides) = (Sha256::new(), Vec::new());
+        let mut reader = Reader { from, sum, path, epoch: 0, pending: None, besides, tasks: 0, ended: false };
         if reader.take::<11>()? != *MAGIC {
             return Err(reader.bad("is no backup of a task store"));
         }
@@ -159,6 +171,11 @@ impl Reader {
 
     pub(super) fn epoch(&self) -> u32 {
         self.epoch
+    }
+
+    /// What the file holds besides tasks; known after the last task.
+    pub(super) fn besides(&self) -> &[Besides] {
+        &self.besides
     }
 
     /// The next task; `None` after the last, when the checksum holds.
@@ -186,6 +203,7 @@ impl Reader {
                     self.end(tasks)?;
                     return Ok(whole);
                 }
+                (Entry::Besides(besides), _) => self.besides.push(besides),
                 (Entry::Record(record), Some(task)) => task.records.push(*record),
                 (Entry::Push(push), Some(task)) => task.pushes.push((push, Delivery::default())),
                 (Entry::Delivery(delivery), Some(Task { pushes, .. })) if !pushes.is_empty() => {
@@ -216,6 +234,18 @@ impl Reader {
             b'R' => Ok(Entry::Record(Box::new(layout::decode(self.frame()?.as_slice(), "the backup")?))),
             b'P' => Ok(Entry::Push(layout::decode(self.frame()?.as_slice(), "the backup")?)),
             b'D' => Ok(Entry::Delivery(layout::decode(self.frame()?.as_slice(), "the backup")?)),
+            b'S' => {
+                let session = layout::decode(self.frame()?.as_slice(), "the backup")?;
+                Ok(Entry::Besides(Besides::Session(session)))
+            }
+            b'V' => {
+                let conversation = layout::decode(self.frame()?.as_slice(), "the backup")?;
+                Ok(Entry::Besides(Besides::Conversation(conversation)))
+            }
+            b'F' => match String::from_utf8(self.frame()?) {
+                Ok(base) => Ok(Entry::Besides(Besides::Forgetting(base))),
+                Err(_) => Err(self.bad("is damaged: an owner is no text")),
+            },
             b'E' => Ok(Entry::End { tasks: u64::from_be_bytes(self.take()?) }),
             _ => Err(self.bad("is damaged: an unknown entry")),
         }

@@ -1,19 +1,38 @@
 //! Reading one task, and the keys of one that is to be removed.
 
+use std::sync::{Arc, PoisonError};
+
 use super::Shared;
 use crate::TaskId;
 use crate::record::{Head, Record};
 use crate::store::kv::Kv;
-use crate::store::layout::{self, Joiner};
-use crate::store::{Broken, Stored};
-use weft_core::task::is_terminal;
+use crate::store::layout::{self, Joiner, owner};
+use crate::store::{Broken, Keep, Stored};
 
 impl<K: Kv> Shared<K> {
-    pub(super) fn load(&self, task: TaskId) -> Result<Option<Stored>, Broken> {
-        let Some(head) = self.head(task)? else { return Ok(None) };
+    pub(in crate::store) fn load(&self, task: TaskId) -> Result<Option<Stored>, Broken> {
+        self.whole(self.head(task)?)
+    }
+
+    /// Somebody else's task costs what none does: one look at the disk.
+    pub(super) fn load_of(&self, owner: &str, task: TaskId) -> Result<Option<Stored>, Broken> {
+        let running = {
+            let view = self.view.read().unwrap_or_else(PoisonError::into_inner);
+            view.get(task).filter(|head| head.owner == owner).cloned()
+        };
+        if running.is_some() {
+            return self.whole(running);
+        }
+        let bytes = self.kv.get(&layout::head(false, task))?;
+        let head: Option<Head> = bytes.map(|bytes| layout::decode(bytes.as_slice(), "a head")).transpose()?;
+        self.whole(head.filter(|head| head.owner == owner).map(Arc::new))
+    }
+
+    fn whole(&self, head: Option<Arc<Head>>) -> Result<Option<Stored>, Broken> {
+        let Some(head) = head else { return Ok(None) };
         // A commit that lands meanwhile writes later records; they are not this head's.
-        let to = layout::record(task, head.seq + 1, 0);
-        let records = self.joined(&layout::records(task), &to, usize::MAX)?;
+        let to = layout::record(head.id(), head.seq + 1, 0);
+        let records = self.joined(&layout::records(head.id()), &to, usize::MAX)?;
         Ok(Some(Stored::fold(head, records)))
     }
 
@@ -38,33 +57,30 @@ impl<K: Kv> Shared<K> {
         Ok(joiner.records)
     }
 
-    /// Terminal tasks in the order in which they were made; see [`crate::store::Store::ended`].
-    pub(super) fn ended(
-        &self,
-        after: Option<TaskId>,
-        before_ms: i64,
-        most: usize,
-    ) -> Result<(Vec<Head>, Option<TaskId>), Broken> {
-        let from =
-            after.map_or_else(|| vec![layout::SETTLED], |task| [layout::head(false, task), vec![0]].concat());
-        let to = layout::head(false, TaskId::since_ms(before_ms));
-        let (mut heads, mut seen, mut more) = (Vec::new(), 0, None);
-        self.kv.scan(&from, &to, &mut |_, bytes| {
-            let head: Head = layout::decode(bytes, "a head")?;
-            seen += 1;
-            if seen >= most {
-                more = Some(head.id());
-            }
-            if is_terminal(head.state()) {
+    /// Ended tasks that were kept long enough; see [`crate::store::Store::over`].
+    pub(super) fn over(&self, keep: Keep, now_ms: i64, most: usize) -> Result<Vec<Head>, Broken> {
+        let mut heads = Vec::new();
+        for group in self.keeps()? {
+            let hours = match group {
+                0 => keep.hours,
+                owner::ANONYMOUS => keep.anonymous_hours,
+                hours => hours,
+            };
+            let cutoff = now_ms.saturating_sub(i64::from(hours) * 3_600_000);
+            let range = (owner::over(group), owner::over_before(group, cutoff));
+            self.oldest(range, &mut |head| {
                 heads.push(head);
+                Ok(heads.len() < most)
+            })?;
+            if heads.len() >= most {
+                break;
             }
-            Ok(more.is_none())
-        })?;
-        Ok((heads, more))
+        }
+        Ok(heads)
     }
 
     /// The keys of a task's records, replays and webhooks.
-    pub(super) fn keys_of(&self, task: TaskId, owner: &str) -> Result<Vec<Vec<u8>>, Broken> {
+    pub(in crate::store) fn keys_of(&self, task: TaskId, owner: &str) -> Result<Vec<Vec<u8>>, Broken> {
         let prefix = layout::records(task);
         let (mut keys, mut joiner) = (Vec::new(), Joiner::default());
         self.kv.scan(&prefix, &layout::after(&prefix), &mut |key, part| {
