@@ -2,6 +2,8 @@
 //!
 //! They are HTTP headers; gRPC metadata is the same thing under the same names.
 
+mod owner;
+
 use std::sync::Arc;
 
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
@@ -10,7 +12,8 @@ use weft_core::{Fault, Kind, Owner, message};
 use weft_proto::a2a::AgentExtension;
 
 use crate::a2a::Operation;
-use crate::access::{self, Admitted, Standing, Who};
+use crate::access::{Admitted, Standing, Who};
+use owner::TASK_ACCESS_TOKEN;
 
 /// Names the protocol version a caller speaks.
 pub(crate) const A2A_VERSION: HeaderName = HeaderName::from_static("a2a-version");
@@ -22,11 +25,6 @@ pub(crate) const X_A2A_EXTENSIONS: HeaderName = HeaderName::from_static("x-a2a-e
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Resumes a stream after the event with this `id:`.
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-
-/// Opens what an anonymous caller has made: sent by them, or made here and given back once.
-pub(crate) const TASK_ACCESS_TOKEN: HeaderName = HeaderName::from_static("task-access-token");
-/// How long a task access token is, in characters.
-const TASK_ACCESS_CHARS: std::ops::RangeInclusive<usize> = 20..=256;
 
 /// A version of the protocol. Only `Major.Minor` counts (A2A v1.0 §3.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,7 +175,7 @@ impl Caller {
 
     fn as_who(who: Arc<Who>, env: &Env, headers: &HeaderMap, operation: Operation) -> Result<Caller, Fault> {
         who.needs(operation.scope())?;
-        let (owner, issued) = owner(&who, env, headers, operation)?;
+        let (owner, issued) = owner::of(&who, env, headers, operation)?;
         let idempotency_key = single(headers, &IDEMPOTENCY_KEY, "Idempotency-Key")?.map(str::to_owned);
         if let Some(key) = &idempotency_key {
             message::idempotency_key(key)?;
@@ -225,36 +223,6 @@ impl Caller {
     }
 }
 
-/// To whom it belongs, and the task access token that was made for it.
-fn owner(
-    who: &Who,
-    env: &Env,
-    headers: &HeaderMap,
-    operation: Operation,
-) -> Result<(Owner, Option<String>), Fault> {
-    if let Some(owner) = &who.owner {
-        return Ok((owner.clone(), None));
-    }
-    if let Some(token) = task_access(headers)? {
-        return Ok((Owner::bearer_of(token), None));
-    }
-    if !operation.sends() && operation != Operation::GetExtendedAgentCard {
-        return Err(access::task_access());
-    }
-    let mut random = [0; 32];
-    env.fill(&mut random);
-    let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok((Owner::bearer_of(&token), operation.sends().then_some(token)))
-}
-
-fn task_access(headers: &HeaderMap) -> Result<Option<&str>, Fault> {
-    let Some(token) = single(headers, &TASK_ACCESS_TOKEN, "Task-Access-Token")? else { return Ok(None) };
-    if TASK_ACCESS_CHARS.contains(&token.len()) && token.bytes().all(|b| b.is_ascii_graphic()) {
-        return Ok(Some(token));
-    }
-    Err(Fault::invalid("Task-Access-Token", "must be 20 to 256 visible ASCII characters"))
-}
-
 /// Extension URIs, from any number of headers with any number of them each.
 fn extensions_of(headers: &HeaderMap) -> Result<Vec<String>, Fault> {
     let mut found: Vec<String> = Vec::new();
@@ -291,90 +259,4 @@ fn single<'h>(headers: &'h HeaderMap, name: &HeaderName, shown: &str) -> Result<
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn caller(headers: &HeaderMap) -> Result<Caller, Fault> {
-        Caller::as_who(Who::local(), &Env::simulated(1), headers, Operation::GetTask)
-    }
-
-    const BOTH: [Version; 2] = [Version::V1, Version::V03];
-
-    fn headers(headers: &[(&'static str, &str)]) -> HeaderMap {
-        headers.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).fold(
-            HeaderMap::new(),
-            |mut map, (name, value)| {
-                map.append(name, value);
-                map
-            },
-        )
-    }
-
-    fn said(values: &[&str], query: Option<&str>) -> Result<Option<Version>, Fault> {
-        let values: Vec<_> = values.iter().map(|value| ("a2a-version", *value)).collect();
-        Version::said(&headers(&values), query, &BOTH)
-    }
-
-    #[test]
-    fn only_major_and_minor_of_the_version_count() {
-        for fine in ["1.0", "1.0.0", "1.0.37", " 1.0 "] {
-            assert_eq!(said(&[fine], None), Ok(Some(Version::V1)), "{fine:?}");
-        }
-        assert_eq!(said(&["0.3"], None), Ok(Some(Version::V03)));
-        assert_eq!(said(&["0.3.0"], None), Ok(Some(Version::V03)));
-        assert_eq!(said(&[""], None), Ok(None));
-        for bad in
-            ["99.0", "2.0", "0.30", "1", "1.", "1.1", "1.00", "abc", "1.0.x", "1.0.0.0", "1.0,0.3", "0.2"]
-        {
-            let fault = said(&[bad], None).unwrap_err();
-            assert_eq!(fault.kind, Kind::VersionNotSupported, "{bad:?}");
-            assert_eq!(fault.metadata["supportedVersions"], "1.0, 0.3");
-        }
-        assert!(said(&["1.0", "99.0"], None).is_err());
-        assert!(Version::said(&headers(&[("a2a-version", "0.3")]), None, &[Version::V1]).is_err());
-    }
-
-    #[test]
-    fn the_query_says_the_version_when_the_header_does_not() {
-        assert_eq!(said(&[], Some("A2A-Version=1.0")), Ok(Some(Version::V1)));
-        assert_eq!(said(&[], Some("x=1&A2A%2DVersion=0.3")), Ok(Some(Version::V03)));
-        assert!(said(&[], Some("x=1&A2A-Version=99.0")).is_err());
-        assert!(said(&[""], Some("A2A-Version=99.0")).is_err());
-        assert!(said(&["1.0"], Some("A2A-Version=99.0")).is_ok());
-    }
-
-    #[test]
-    fn a_bad_header_is_named() {
-        for (name, value, field) in [
-            ("idempotency-key", "a b", "Idempotency-Key"),
-            ("idempotency-key", "", "Idempotency-Key"),
-            ("last-event-id", "x", "Last-Event-ID"),
-            ("last-event-id", "-1", "Last-Event-ID"),
-        ] {
-            let fault = caller(&headers(&[(name, value)])).unwrap_err();
-            assert_eq!(fault.violations[0].field, field);
-        }
-        assert!(caller(&headers(&[("idempotency-key", "a"), ("idempotency-key", "b")])).is_err());
-        assert_eq!(caller(&headers(&[("last-event-id", "7")])).unwrap().last_event, Some(7));
-        let many = "urn:x,".repeat(300);
-        assert!(caller(&headers(&[("a2a-extensions", &many)])).is_err());
-    }
-
-    #[test]
-    fn required_extensions_are_asked_for_and_used_ones_are_named() {
-        let extension =
-            |uri: &str, required| AgentExtension { uri: uri.into(), required, ..AgentExtension::default() };
-        let declared = [extension("urn:must", true), extension("urn:may", false)];
-        let silent = caller(&HeaderMap::new()).unwrap();
-        let fault = silent.activates(&declared).unwrap_err();
-        assert_eq!(
-            (fault.kind, fault.metadata["required"].as_str()),
-            (Kind::ExtensionSupportRequired, "urn:must")
-        );
-        let both =
-            caller(&headers(&[("a2a-extensions", "urn:other, urn:must"), ("x-a2a-extensions", "urn:may")]));
-        let both = both.unwrap();
-        assert_eq!(both.activates(&declared), Ok(()));
-        assert_eq!(both.activated(&declared).extensions, "urn:must, urn:may");
-    }
-}
+mod tests;
