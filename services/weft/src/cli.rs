@@ -5,6 +5,7 @@ mod config;
 mod failure;
 mod node;
 mod out;
+mod owner;
 mod profile;
 mod remote;
 mod store;
@@ -35,6 +36,7 @@ pub async fn run() -> Result<(), Failure> {
         Command::Stream(outgoing) => tasks::stream(outgoing).await,
         Command::Tasks { command } => tasks::tasks(command).await,
         Command::Profile { command } => profile::profile(command),
+        Command::Owner { command } => owner::owner_command(&settings, command).await,
         Command::Store { command } => store::store(&settings, command).await,
         Command::Config { command } => config::config(&settings, command),
         Command::Completion { shell } => {

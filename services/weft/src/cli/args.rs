@@ -4,6 +4,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use weft_chassis::settings::{Doc, Layers};
 
 use super::Failure;
+use super::owner::OwnerCommand;
 use super::profile::ProfileCommand;
 use super::remote::Remote;
 use super::store::StoreCommand;
@@ -55,6 +56,11 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: ProfileCommand,
     },
+    /// Show or remove everything of one owner
+    Owner {
+        #[command(subcommand)]
+        command: OwnerCommand,
+    },
     /// Check, back up or restore a task store
     Store {
         #[command(subcommand)]
@@ -102,7 +108,7 @@ const SHORT: [(&str, &str); 4] =
     [("http", "edge.http"), ("grpc", "edge.grpc"), ("data", "mesh.data"), ("fleet", "catalog.dir")];
 
 /// Commands that take settings.
-const CONFIGURED: [&str; 5] = ["up", "run", "node", "store", "config"];
+const CONFIGURED: [&str; 6] = ["up", "run", "node", "owner", "store", "config"];
 
 impl Cli {
     /// The command, with a flag for each setting on every command that takes settings.

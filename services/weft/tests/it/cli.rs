@@ -1,6 +1,7 @@
 //! The command line against a running mesh: what it prints and how it exits.
 
 mod client;
+mod owner;
 mod profile;
 mod settings;
 mod stops;
