@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `file` | the access file as it is written; secrets in the clear are refused |
 //! | `book` | the same, ready to be asked: who has this digest, this name, this seal |
+//! | [`edit`] | the file changed by commands, its comments kept |
 //! | `inputs` | everything that the policy is made of, read from the disk |
 //! | `follow` | the present policy, and the next one when the file changes |
 //! | `authenticate` | the credentials of one call become a principal, or one reason |
@@ -16,8 +17,9 @@
 mod authenticate;
 mod book;
 mod certificate;
+pub mod edit;
 mod fetch;
-pub(crate) mod file;
+mod file;
 mod follow;
 mod grpc;
 mod inputs;
@@ -36,6 +38,7 @@ use tonic::service::Routes;
 use weft_chassis::Env;
 use weft_proto::weft::access_server::AccessServer;
 
+use crate::audit::Audit;
 use crate::metrics::Metrics;
 use crate::seals::Seals;
 use crate::{Secrets, Settings};
@@ -52,6 +55,7 @@ pub(crate) struct Access {
     follower: Arc<Follower>,
     secrets: Secrets,
     seals: Arc<Seals>,
+    audit: Audit,
     metrics: Metrics,
     watchers: Arc<Semaphore>,
     env: Env,
@@ -74,6 +78,7 @@ impl Access {
         settings: &Settings,
         data: &Path,
         seals: Arc<Seals>,
+        audit: Audit,
         env: &Env,
     ) -> Result<Access, String> {
         let secrets = Secrets::new(data, &settings.secrets_key_file);
@@ -85,7 +90,7 @@ impl Access {
         let within = Duration::from_millis(u64::from(settings.provider_timeout_ms));
         let fetcher = Fetcher::new(env.outbound(), within)?;
         let fresh = Duration::from_secs(u64::from(settings.provider_keys_s));
-        let follower = Arc::new(Follower::open(sources, fetcher, fresh, env)?);
+        let follower = Arc::new(Follower::open(sources, fetcher, fresh, audit.clone(), env)?);
         let every = Duration::from_millis(u64::from(settings.access_poll_ms));
         env.spawn(follow::run(follower.clone(), env.clone(), every));
         let watchers = usize::try_from(settings.access_watchers_max).unwrap_or(usize::MAX);
@@ -94,6 +99,7 @@ impl Access {
             secrets,
             metrics: seals.metrics.clone(),
             seals,
+            audit,
             watchers: Arc::new(Semaphore::new(watchers.min(Semaphore::MAX_PERMITS))),
             env: env.clone(),
         })

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `service` | [`Signer`]: the gRPC service, Sign, Verify and Jwks |
 //! | [`access`] | who calls: credentials held against the access file and its identity providers |
+//! | [`audit`] | the record of security events |
 //! | [`secrets`] | [`Secrets`]: the operator's secrets, encrypted on disk |
 //! | `seals` | seals of incoming calls, checked and counted |
 //! | `wrap` | small secrets encrypted for others to keep |
@@ -17,6 +18,7 @@
 //! The signer calls no other part of the mesh; outside, the identity providers of the access file for their keys.
 
 pub mod access;
+pub mod audit;
 mod cards;
 mod keyring;
 mod metrics;

@@ -14,6 +14,14 @@ const LOCK: &str = ".lock";
 /// # Errors
 /// Names the file.
 pub(crate) fn replace(path: &Path, content: &[u8], unique: &str) -> Result<(), String> {
+    replace_with(path, content, 0o600, unique)
+}
+
+/// The same with another mode.
+///
+/// # Errors
+/// Names the file.
+pub(crate) fn replace_with(path: &Path, content: &[u8], mode: u32, unique: &str) -> Result<(), String> {
     let dir = path.parent().unwrap_or(Path::new("."));
     folder(dir)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -21,7 +29,7 @@ pub(crate) fn replace(path: &Path, content: &[u8], unique: &str) -> Result<(), S
     let written = OpenOptions::new()
         .write(true)
         .create_new(true)
-        .mode(0o600)
+        .mode(mode)
         .open(&unfinished)
         .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&unfinished, path))

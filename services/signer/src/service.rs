@@ -12,11 +12,14 @@ use weft_core::Fault;
 use weft_proto::a2a::AgentCardSignature;
 use weft_proto::json;
 use weft_proto::weft as pb;
+use weft_proto::weft::AuditEvent;
+use weft_proto::weft::audit_event::Outcome;
 use weft_proto::weft::signer_server::{self, SignerServer};
 use weft_seal::card::{CardSignature, key_set};
 use weft_seal::{Call, CallFault, Nonces, PublicKey, Verifier};
 
 use crate::access::Access;
+use crate::audit::{Audit, Limits};
 use crate::cards::Cards;
 use crate::keyring::Keyring;
 use crate::metrics::Metrics;
@@ -39,6 +42,7 @@ struct Shared {
     wrapping: Wrapping,
     seals: Arc<Seals>,
     access: Access,
+    audit: Audit,
     metrics: Metrics,
     cards: Cards,
     started: i64,
@@ -60,14 +64,18 @@ impl Signer {
         let cards = Cards::open(data, settings.card_key_rotate_days, settings.card_key_overlap_days, env)?;
         let metrics = Metrics::registered(env);
         let seals = Arc::new(Seals { verifier, metrics: metrics.clone(), env: env.clone() });
-        let access = Access::open(settings, data, seals.clone(), env).map_err(OpenFault::Access)?;
-        let shared = Shared { env: env.clone(), keyring, wrapping, seals, access, metrics, cards, started };
+        let audit = Audit::open(data, Limits::of(settings), env);
+        let access =
+            Access::open(settings, data, seals.clone(), audit.clone(), env).map_err(OpenFault::Access)?;
+        let shared =
+            Shared { env: env.clone(), keyring, wrapping, seals, access, audit, metrics, cards, started };
         Ok(Self { shared: Arc::new(shared) })
     }
 
     /// The services, for [`weft_chassis::peer::local`] or [`weft_chassis::serve`].
     pub fn routes(&self) -> Routes {
-        self.shared.access.add_to(Routes::new(SignerServer::new(self.clone())))
+        let routes = Routes::new(SignerServer::new(self.clone()));
+        self.shared.audit.add_to(self.shared.access.add_to(routes))
     }
 
     /// The key that nodes must trust, for nodes hosted in this process. Others get it as a JWK by configuration.
@@ -135,7 +143,15 @@ impl Signer {
     fn check(&self, request: &pb::VerifyRequest) -> Result<pb::VerifyResponse, Fault> {
         let checked = self.shared.seals.check(request);
         if let Err(Bad::Seal(fault)) = &checked {
-            tracing::warn!(code = fault.code(), reason = %fault, "refused the seal of an incoming call");
+            let event = AuditEvent {
+                action: "verify".to_owned(),
+                outcome: Outcome::Denied.into(),
+                reason: fault.code().to_owned(),
+                ..AuditEvent::default()
+            };
+            if self.shared.audit.failed(event) {
+                tracing::warn!(code = fault.code(), reason = %fault, "refused the seal of an incoming call");
+            }
         }
         let good = checked.map_err(Bad::fault)?;
         Ok(pb::VerifyResponse { key_id: good.key_id, scope: good.scope })

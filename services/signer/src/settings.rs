@@ -29,6 +29,10 @@ weft_chassis::settings! {
         pub provider_keys_s: u32 = 600, 10..=86_400;
         /// file with the key of the secret store (32 bytes, base64url); empty: WEFT_SECRETS_KEY, else one that is made in mesh.data
         pub secrets_key_file: String = String::new();
+        /// a file of the security record that has reached this is followed by the next one, in bytes
+        pub audit_file_bytes_max: u32 = 8_388_608, 4_096..=1_073_741_824;
+        /// files of the security record that are kept; the oldest goes first
+        pub audit_files_max: u32 = 32, 1..=100_000;
     }
 }
 

@@ -7,13 +7,15 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 use weft_chassis::Env;
-use weft_proto::weft::AccessPolicy;
+use weft_proto::weft::audit_event::Outcome;
+use weft_proto::weft::{AccessPolicy, AuditEvent};
 
 use super::book::{Book, Inputs};
 use super::fetch::{Fetcher, Place};
 use super::inputs::Sources;
 use super::policy;
 use super::provider::Keys;
+use crate::audit::Audit;
 
 /// One policy, and what it is asked by.
 #[derive(Default)]
@@ -29,6 +31,7 @@ pub(super) struct Follower {
     sources: Sources,
     fetcher: Fetcher,
     fresh: Duration,
+    audit: Audit,
     env: Env,
     state: Mutex<State>,
     present: watch::Sender<Arc<Present>>,
@@ -51,6 +54,7 @@ impl Follower {
         sources: Sources,
         fetcher: Fetcher,
         fresh: Duration,
+        audit: Audit,
         env: &Env,
     ) -> Result<Follower, String> {
         let inputs = sources.read()?;
@@ -58,7 +62,7 @@ impl Follower {
         let state = State { inputs, refused: None, keys: BTreeMap::new() };
         let present = watch::Sender::new(Arc::default());
         let follower =
-            Follower { sources, fetcher, fresh, env: env.clone(), state: Mutex::new(state), present };
+            Follower { sources, fetcher, fresh, audit, env: env.clone(), state: Mutex::new(state), present };
         follower.publish(book, &mut follower.state());
         Ok(follower)
     }
@@ -79,6 +83,7 @@ impl Follower {
         let refused = taken.as_ref().err().cloned();
         if let Some(problem) = refused.as_ref().filter(|problem| state.refused.as_ref() != Some(problem)) {
             tracing::error!(target: "weft::access", %problem, "access file refused, the policy stays as it was");
+            self.note(Outcome::Failed, "FILE_REFUSED");
         }
         state.refused = refused;
         taken.unwrap_or(false)
@@ -97,7 +102,18 @@ impl Follower {
         let book = Book::new(&inputs).map_err(|problem| self.sources.wrong(&problem))?;
         state.inputs = inputs;
         self.publish(book, state);
+        self.note(Outcome::Ok, "");
         Ok(true)
+    }
+
+    fn note(&self, outcome: Outcome, reason: &str) {
+        self.audit.note(AuditEvent {
+            action: "access.read".to_owned(),
+            target: self.sources.file.display().to_string(),
+            outcome: outcome.into(),
+            reason: reason.to_owned(),
+            ..AuditEvent::default()
+        });
     }
 
     fn publish(&self, book: Book, state: &mut State) {

@@ -9,6 +9,7 @@ use weft_chassis::status::status;
 use weft_core::{Fault, Kind};
 use weft_proto::weft as pb;
 use weft_proto::weft::access_server;
+use weft_proto::weft::audit_event::Outcome;
 
 use super::Access;
 use super::authenticate::authenticate;
@@ -77,12 +78,22 @@ impl access_server::Access for Access {
 impl Access {
     /// Writes down why somebody was not let in.
     fn note(&self, failed: &Failed, request: &pb::AuthenticateRequest) {
-        let code = match failed {
-            Failed::Refused(refusal) => refusal.code(),
-            Failed::Unavailable(..) => "UNAVAILABLE",
-            Failed::Invalid(_) => "INVALID",
+        let (code, outcome) = match failed {
+            Failed::Refused(refusal) => (refusal.code(), Outcome::Denied),
+            Failed::Unavailable(..) => ("UNAVAILABLE", Outcome::Failed),
+            Failed::Invalid(_) => ("INVALID", Outcome::Failed),
         };
         self.metrics.not_let_in(code);
-        tracing::warn!(target: "weft::access", code, peer = request.peer, "a call's credentials were not accepted");
+        let event = pb::AuditEvent {
+            action: "authenticate".to_owned(),
+            outcome: outcome.into(),
+            reason: code.to_owned(),
+            peer: request.peer.clone(),
+            ..pb::AuditEvent::default()
+        };
+        // Whoever tries again and again is counted, in the log as in the record.
+        if self.audit.failed(event) {
+            tracing::warn!(target: "weft::access", code, peer = request.peer, "a call's credentials were not accepted");
+        }
     }
 }

@@ -23,7 +23,7 @@ const EXCUSED: [(&str, &str); 3] = [
 ];
 
 /// Where the project's own sources may open connections, and to whom.
-const CONNECTING: [(&str, &str); 13] = [
+const CONNECTING: [(&str, &str); 14] = [
     ("services/chassis/src/outbound.rs", "nobody: makes the clients of the places below"),
     ("services/chassis/src/outbound/proxy.rs", "nobody: says where the proxy is"),
     ("services/chassis/src/outbound/resolve.rs", "nobody: turns the proxy's name into addresses"),
@@ -36,6 +36,7 @@ const CONNECTING: [(&str, &str); 13] = [
     ("services/executor-bridge/src/door/http_client.rs", "nodes: the one way out"),
     ("services/executor-bridge/src/door/reply.rs", "nodes: the one way out"),
     ("services/node/src/source/fetch.rs", "a node's own source, not a node"),
+    ("services/signer/src/access/fetch.rs", "identity providers of the access file, for their keys"),
     ("services/tasks/src/ledger/push/read.rs", "an address, read only"),
     ("services/tasks/src/push/call.rs", "webhooks"),
     ("services/tasks/src/push/courier.rs", "webhooks"),
