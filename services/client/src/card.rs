@@ -13,6 +13,7 @@ use crate::credentials::web;
 use crate::error::{Error, Why};
 use crate::fault::{self, About};
 use crate::http::{Outgoing, Url, read};
+use crate::legacy::Files;
 use crate::operation::Answered;
 
 /// Where a card lies, newest place first.
@@ -27,6 +28,8 @@ pub struct Card {
     pub raw: Value,
     /// Where it was found.
     pub url: Url,
+    /// How the agent writes files, should it speak version 0.3.
+    pub(crate) files: Files,
     etag: Option<HeaderValue>,
 }
 
@@ -79,7 +82,7 @@ impl Cards {
         if !status.is_success() {
             return Err(fault::of_http(status, &headers, &body, About::Card));
         }
-        let card = Arc::new(parse(&body, url, headers.get(header::ETAG).cloned())?);
+        let card = Arc::new(parse(&body, url, &headers)?);
         self.keep(card.clone());
         Ok(card)
     }
@@ -130,7 +133,16 @@ fn is_absent(why: &Why) -> bool {
     matches!(why, Why::Refused(refusal) if matches!(refusal.code, 404 | 405 | 410))
 }
 
-fn parse(body: &[u8], url: Url, etag: Option<HeaderValue>) -> Result<Card, Why> {
+/// Agents that are built with the official JavaScript SDK are Express applications, and are known by that alone; behind a
+/// proxy that hides it they are taken for the others.
+fn files(headers: &HeaderMap) -> Files {
+    match headers.get("x-powered-by") {
+        Some(by) if by.as_bytes().eq_ignore_ascii_case(b"express") => Files::Bytes,
+        _ => Files::Text,
+    }
+}
+
+fn parse(body: &[u8], url: Url, headers: &HeaderMap) -> Result<Card, Why> {
     let no_card =
         |reason: &dyn std::fmt::Display| Why::Malformed(format!("{url} holds no agent card: {reason}"));
     let raw: Value = serde_json::from_slice(body).map_err(|error| no_card(&error))?;
@@ -140,7 +152,7 @@ fn parse(body: &[u8], url: Url, etag: Option<HeaderValue>) -> Result<Card, Why> 
     } else {
         AgentCard::read(body).map_err(|error| no_card(&error))?
     };
-    Ok(Card { card, raw, url, etag })
+    Ok(Card { card, raw, url, files: files(headers), etag: headers.get(header::ETAG).cloned() })
 }
 
 #[cfg(test)]
@@ -159,13 +171,13 @@ mod tests {
 
     #[test]
     fn fields_nobody_knows_are_kept_beside_the_card() {
-        let url = Url::parse("http://h/c.json").unwrap();
+        let (url, none) = (Url::parse("http://h/c.json").unwrap(), HeaderMap::new());
         let card =
-            parse(br#"{"name":"a","supportedInterfaces":[],"futureField":{"x":[1]}}"#, url.clone(), None)
+            parse(br#"{"name":"a","supportedInterfaces":[],"futureField":{"x":[1]}}"#, url.clone(), &none)
                 .unwrap();
         assert_eq!((card.card.name.as_str(), &card.raw["futureField"]["x"][0]), ("a", &Value::from(1)));
         for body in ["[]", "null", "nope", "{\"name\":7}"] {
-            assert!(matches!(parse(body.as_bytes(), url.clone(), None), Err(Why::Malformed(_))), "{body}");
+            assert!(matches!(parse(body.as_bytes(), url.clone(), &none), Err(Why::Malformed(_))), "{body}");
         }
     }
 }

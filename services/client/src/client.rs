@@ -107,7 +107,7 @@ impl Client {
         match binding::choose(&interfaces, prefer, usable) {
             Some(interface) => {
                 let trusted = allowed(interface);
-                let wire = Wire::new(self.shared.clone(), interface.clone(), trusted);
+                let wire = Wire::new(self.shared.clone(), interface.clone(), card.files, trusted);
                 Ok(Agent::new(card, wire))
             }
             None => Err(self.why_not(&card, &interfaces, prefer).into()),

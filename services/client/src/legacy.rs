@@ -14,6 +14,15 @@ use crate::operation::{
     ListTasks, Rest, SendMessage, SendStreamingMessage, SubscribeToTask,
 };
 
+/// What an agent of version 0.3 has in the place of a file's bytes, in protobuf and on HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Files {
+    /// Their base64 text: the official SDKs for Python and Go.
+    Text,
+    /// The bytes, as the schema says: the official SDK for JavaScript.
+    Bytes,
+}
+
 /// The face of version 0.3 of an operation with requests `R` and answers `A`.
 pub(crate) trait Legacy<R, A> {
     /// What is sent in protobuf, and as the body of an HTTP call.
@@ -26,17 +35,17 @@ pub(crate) trait Legacy<R, A> {
     /// The JSON-RPC call; `None`: version 0.3 has no such operation.
     fn call(request: R) -> Option<Request>;
     /// The request in protobuf.
-    fn down(request: R) -> Self::Request;
+    fn down(request: R, files: Files) -> Self::Request;
     /// The answer from protobuf.
-    fn up(answer: Self::Answer) -> Result<A, Fault>;
+    fn up(answer: Self::Answer, files: Files) -> Result<A, Fault>;
     /// The result of the JSON-RPC call.
     fn read(json: &str) -> Result<A, Fault>;
     /// The HTTP call.
-    fn http(request: R) -> Result<Rest, Why>;
+    fn http(request: R, files: Files) -> Result<Rest, Why>;
 
     /// The answer to the HTTP call.
-    fn read_http(body: &[u8]) -> Result<A, Fault> {
-        Self::up(json::decode(body).map_err(|fault| Fault::invalid(fault.path, fault.reason))?)
+    fn read_http(body: &[u8], files: Files) -> Result<A, Fault> {
+        Self::up(json::decode(body).map_err(|fault| Fault::invalid(fault.path, fault.reason))?, files)
     }
 }
 
@@ -59,14 +68,14 @@ macro_rules! legacy {
                 Some(Request::$operation(request))
             }
 
-            fn down(request: $request) -> $old_request {
-                let down: fn($request) -> $old_request = $down;
-                down(request)
+            fn down(request: $request, files: Files) -> $old_request {
+                let down: fn($request, Files) -> $old_request = $down;
+                down(request, files)
             }
 
-            fn up(answer: $old_answer) -> Result<$answer, Fault> {
-                let up: fn($old_answer) -> Result<$answer, Fault> = $up;
-                up(answer)
+            fn up(answer: $old_answer, files: Files) -> Result<$answer, Fault> {
+                let up: fn($old_answer, Files) -> Result<$answer, Fault> = $up;
+                up(answer, files)
             }
 
             fn read(json: &str) -> Result<$answer, Fault> {
@@ -74,9 +83,9 @@ macro_rules! legacy {
                 read(json)
             }
 
-            fn http(request: $request) -> Result<Rest, Why> {
-                let http: fn($request) -> Result<Rest, Why> = $http;
-                http(request)
+            fn http(request: $request, files: Files) -> Result<Rest, Why> {
+                let http: fn($request, Files) -> Result<Rest, Why> = $http;
+                http(request, files)
             }
         }
     };
@@ -86,39 +95,39 @@ legacy!(
     SendMessage: v1::SendMessageRequest => v1::SendMessageResponse,
     v03::SendMessageRequest => v03::SendMessageResponse, "SendMessage",
     down, up, result,
-    |request| post(&["message:send"], body(&down(request))?)
+    |request, files| post(&["message:send"], body(&down(request, files))?)
 );
 legacy!(
     SendStreamingMessage: v1::SendMessageRequest => v1::StreamResponse,
     v03::SendMessageRequest => v03::StreamResponse, "SendStreamingMessage",
     down, up, result,
-    |request| post(&["message:stream"], body(&down(request))?)
+    |request, files| post(&["message:stream"], body(&down(request, files))?)
 );
 legacy!(
     GetTask: v1::GetTaskRequest => v1::Task, v03::GetTaskRequest => v03::Task, "GetTask",
-    Downgrade::downgrade, up, result,
-    |request| {
+    |request, _| request.downgrade(), up, result,
+    |request, _| {
         let length = request.history_length.map(|n| ("historyLength", n.to_string()));
         Ok(Rest { query: length.into_iter().collect(), ..get(&["tasks", &request.id]) })
     }
 );
 legacy!(
     CancelTask: v1::CancelTaskRequest => v1::Task, v03::CancelTaskRequest => v03::Task, "CancelTask",
-    Downgrade::downgrade, up, result,
-    |request| post(&["tasks", &format!("{}:cancel", request.id)], b"{}".to_vec())
+    |request, _| request.downgrade(), up, result,
+    |request, _| post(&["tasks", &format!("{}:cancel", request.id)], b"{}".to_vec())
 );
 legacy!(
     SubscribeToTask: v1::SubscribeToTaskRequest => v1::StreamResponse,
     v03::TaskSubscriptionRequest => v03::StreamResponse, "TaskSubscription",
-    Downgrade::downgrade, up, result,
-    |request| Ok(get(&["tasks", &format!("{}:subscribe", request.id)]))
+    |request, _| request.downgrade(), up, result,
+    |request, _| Ok(get(&["tasks", &format!("{}:subscribe", request.id)]))
 );
 legacy!(
     CreatePushConfig: v1::TaskPushNotificationConfig => v1::TaskPushNotificationConfig,
     v03::CreateTaskPushNotificationConfigRequest => v03::TaskPushNotificationConfig,
     "CreateTaskPushNotificationConfig",
-    create_push_config, TryUpgrade::try_upgrade, result,
-    |request| {
+    |request, _| create_push_config(request), |answer, _| answer.try_upgrade(), result,
+    |request, _| {
         let task_id = request.task_id.clone();
         post(&["tasks", &task_id, "pushNotificationConfigs"], body(&create_push_config(request))?)
     }
@@ -127,21 +136,21 @@ legacy!(
     GetPushConfig: v1::GetTaskPushNotificationConfigRequest => v1::TaskPushNotificationConfig,
     v03::GetTaskPushNotificationConfigRequest => v03::TaskPushNotificationConfig,
     "GetTaskPushNotificationConfig",
-    Downgrade::downgrade, TryUpgrade::try_upgrade, result,
-    |request| Ok(get(&["tasks", &request.task_id, "pushNotificationConfigs", &request.id]))
+    |request, _| request.downgrade(), |answer, _| answer.try_upgrade(), result,
+    |request, _| Ok(get(&["tasks", &request.task_id, "pushNotificationConfigs", &request.id]))
 );
 legacy!(
     ListPushConfigs: v1::ListTaskPushNotificationConfigsRequest => v1::ListTaskPushNotificationConfigsResponse,
     v03::ListTaskPushNotificationConfigRequest => v03::ListTaskPushNotificationConfigResponse,
     "ListTaskPushNotificationConfig",
-    Downgrade::downgrade, TryUpgrade::try_upgrade, result,
-    |request| Ok(get(&["tasks", &request.task_id, "pushNotificationConfigs"]))
+    |request, _| request.downgrade(), |answer, _| answer.try_upgrade(), result,
+    |request, _| Ok(get(&["tasks", &request.task_id, "pushNotificationConfigs"]))
 );
 legacy!(
     DeletePushConfig: v1::DeleteTaskPushNotificationConfigRequest => (),
     v03::DeleteTaskPushNotificationConfigRequest => (), "DeleteTaskPushNotificationConfig",
-    Downgrade::downgrade, Ok, |_| Ok(()),
-    |request| {
+    |request, _| request.downgrade(), |(), _| Ok(()), |_| Ok(()),
+    |request, _| {
         let rest = get(&["tasks", &request.task_id, "pushNotificationConfigs", &request.id]);
         Ok(Rest { method: Method::DELETE, ..rest })
     }
@@ -156,11 +165,11 @@ impl Legacy<v1::GetExtendedAgentCardRequest, v1::AgentCard> for GetExtendedCard 
         Some(Request::GetExtendedAgentCard(request))
     }
 
-    fn down(request: v1::GetExtendedAgentCardRequest) -> v03::GetAgentCardRequest {
+    fn down(request: v1::GetExtendedAgentCardRequest, _: Files) -> v03::GetAgentCardRequest {
         request.downgrade()
     }
 
-    fn up(answer: v03::AgentCard) -> Result<v1::AgentCard, Fault> {
+    fn up(answer: v03::AgentCard, _: Files) -> Result<v1::AgentCard, Fault> {
         Ok(answer.upgrade())
     }
 
@@ -169,12 +178,12 @@ impl Legacy<v1::GetExtendedAgentCardRequest, v1::AgentCard> for GetExtendedCard 
         weft_v03::card::read(card)
     }
 
-    fn http(_: v1::GetExtendedAgentCardRequest) -> Result<Rest, Why> {
+    fn http(_: v1::GetExtendedAgentCardRequest, _: Files) -> Result<Rest, Why> {
         Ok(get(&["card"]))
     }
 
     /// The card has one form on every binding.
-    fn read_http(body: &[u8]) -> Result<v1::AgentCard, Fault> {
+    fn read_http(body: &[u8], _: Files) -> Result<v1::AgentCard, Fault> {
         Self::read(&String::from_utf8_lossy(body))
     }
 }
@@ -189,11 +198,11 @@ impl Legacy<v1::ListTasksRequest, v1::ListTasksResponse> for ListTasks {
         None
     }
 
-    fn down(_: v1::ListTasksRequest) -> v03::GetTaskRequest {
+    fn down(_: v1::ListTasksRequest, _: Files) -> v03::GetTaskRequest {
         v03::GetTaskRequest::default()
     }
 
-    fn up(task: v03::Task) -> Result<v1::ListTasksResponse, Fault> {
+    fn up(task: v03::Task, _: Files) -> Result<v1::ListTasksResponse, Fault> {
         Ok(v1::ListTasksResponse { tasks: vec![task.upgrade()], ..v1::ListTasksResponse::default() })
     }
 
@@ -201,22 +210,25 @@ impl Legacy<v1::ListTasksRequest, v1::ListTasksResponse> for ListTasks {
         Ok(v1::ListTasksResponse::default())
     }
 
-    fn http(_: v1::ListTasksRequest) -> Result<Rest, Why> {
+    fn http(_: v1::ListTasksRequest, _: Files) -> Result<Rest, Why> {
         Err(lacking("ListTasks"))
     }
 }
 
-/// A message in protobuf and on HTTP. The official SDKs of version 0.3 put the base64 text of a file where the schema has
-/// its bytes, and expect it there; so does this client.
-fn down(mut request: v1::SendMessageRequest) -> v03::SendMessageRequest {
-    files::to_text(&mut request);
+/// A message in protobuf and on HTTP, its files as the agent reads them.
+fn down(mut request: v1::SendMessageRequest, files: Files) -> v03::SendMessageRequest {
+    if files == Files::Text {
+        files::to_text(&mut request);
+    }
     request.downgrade()
 }
 
 /// The way back; bytes that are no base64 are left as they are.
-fn up<O: Upgrade<V1: files::Parts>>(answer: O) -> Result<O::V1, Fault> {
+fn up<O: Upgrade<V1: files::Parts>>(answer: O, files: Files) -> Result<O::V1, Fault> {
     let mut answer = answer.upgrade();
-    files::from_text(&mut answer);
+    if files == Files::Text {
+        files::from_text(&mut answer);
+    }
     Ok(answer)
 }
 

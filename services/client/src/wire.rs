@@ -19,12 +19,14 @@ use crate::credentials::origin;
 use crate::error::Why;
 use crate::follow::Event;
 use crate::http::Url;
+use crate::legacy::Files;
 use crate::operation::Operation;
 
 /// The way to one interface of one agent.
 pub(crate) struct Wire {
     shared: Arc<Shared>,
     interface: Interface,
+    files: Files,
     /// Credentials may go there.
     trusted: bool,
     /// The agent does not know the method names of version 1.0.
@@ -38,8 +40,8 @@ pub(crate) struct Opened {
 }
 
 impl Wire {
-    pub(crate) fn new(shared: Arc<Shared>, interface: Interface, trusted: bool) -> Wire {
-        Wire { shared, interface, trusted, slashed: AtomicBool::new(false) }
+    pub(crate) fn new(shared: Arc<Shared>, interface: Interface, files: Files, trusted: bool) -> Wire {
+        Wire { shared, interface, files, trusted, slashed: AtomicBool::new(false) }
     }
 
     pub(crate) fn interface(&self) -> &Interface {

@@ -20,7 +20,7 @@ use crate::error::Why;
 use crate::fault::{self, About};
 use crate::follow::Event;
 use crate::http::Http;
-use crate::legacy::{Legacy, lacking};
+use crate::legacy::{Files, Legacy, lacking};
 use crate::operation::Operation;
 
 const SERVICE: &str = "lf.a2a.v1.A2AService";
@@ -34,8 +34,9 @@ impl Wire {
     ) -> Result<Answer<O::Answer>, Why> {
         if self.is_old() {
             let path = old_path::<O>()?;
-            let (headers, answer) = self.one(O::Old::down(request), headers, path, O::ABOUT).await?;
-            return Ok(Answer::new(old::<O>(answer)?, &headers));
+            let (headers, answer) =
+                self.one(O::Old::down(request, self.files), headers, path, O::ABOUT).await?;
+            return Ok(Answer::new(old::<O>(answer, self.files)?, &headers));
         }
         let (headers, answer) = self.one(request, headers, path(SERVICE, O::NAME)?, O::ABOUT).await?;
         Ok(Answer::new(answer, &headers))
@@ -47,8 +48,9 @@ impl Wire {
         headers: HeaderMap,
     ) -> Result<Opened, Why> {
         if self.is_old() {
-            let path = old_path::<O>()?;
-            return self.many(O::Old::down(request), headers, path, O::ABOUT, old::<O>).await;
+            let (path, files) = (old_path::<O>()?, self.files);
+            let read = move |answer| old::<O>(answer, files);
+            return self.many(O::Old::down(request, files), headers, path, O::ABOUT, read).await;
         }
         self.many(request, headers, path(SERVICE, O::NAME)?, O::ABOUT, Ok).await
     }
@@ -77,7 +79,7 @@ impl Wire {
         headers: HeaderMap,
         path: PathAndQuery,
         about: About,
-        read: fn(A) -> Result<StreamResponse, Why>,
+        read: impl Fn(A) -> Result<StreamResponse, Why> + Send + 'static,
     ) -> Result<Opened, Why>
     where
         R: prost::Message + 'static,
@@ -90,13 +92,13 @@ impl Wire {
         let (metadata, body, _) = response.map_err(|status| fault::of_grpc(&status, about))?.into_parts();
         let access_token = access_token(&metadata.into_headers());
         // The channel's own keep-alive finds out whether the agent is still there: gRPC has no comments to send.
-        let events = stream::unfold(Some(body), move |body| async move {
-            let mut body = body?;
+        let events = stream::unfold(Some((body, read)), move |open| async move {
+            let (mut body, read) = open?;
             let next = match body.next().await? {
                 Ok(body) => read(body).map(|body| Event { id: None, body }),
                 Err(status) => Err(fault::of_grpc(&status, about)),
             };
-            let rest = next.is_ok().then_some(body);
+            let rest = next.is_ok().then_some((body, read));
             Some((next, rest))
         });
         Ok(Opened { events: Box::pin(events), access_token })
@@ -122,8 +124,11 @@ fn old_path<O: Operation>() -> Result<PathAndQuery, Why> {
     }
 }
 
-fn old<O: Operation>(answer: <O::Old as Legacy<O::Request, O::Answer>>::Answer) -> Result<O::Answer, Why> {
-    O::Old::up(answer).map_err(|fault| Why::Malformed(fault.message))
+fn old<O: Operation>(
+    answer: <O::Old as Legacy<O::Request, O::Answer>>::Answer,
+    files: Files,
+) -> Result<O::Answer, Why> {
+    O::Old::up(answer, files).map_err(|fault| Why::Malformed(fault.message))
 }
 
 fn with<R>(request: R, headers: HeaderMap) -> tonic::Request<R> {

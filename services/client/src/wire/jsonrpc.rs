@@ -50,7 +50,7 @@ impl Wire {
         headers: HeaderMap,
     ) -> Result<Opened, Why> {
         let response = self.ask::<O>(request, headers, true).await?;
-        let event: stream::Read = if self.is_old() { event::<O, true> } else { event::<O, false> };
+        let event = if self.is_old() { event::<O, true> } else { event::<O, false> };
         stream::open(response, &self.shared.limits, O::ABOUT, event).await
     }
 

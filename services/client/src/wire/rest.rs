@@ -9,7 +9,7 @@ use crate::call::Answer;
 use crate::error::Why;
 use crate::fault::{self, About};
 use crate::http::{Outgoing, Response, Url, may_be_json, media_type, read};
-use crate::legacy::Legacy;
+use crate::legacy::{Files, Legacy};
 use crate::operation::{Answered, Operation, Rest};
 
 const UNARY: HeaderValue = HeaderValue::from_static("application/a2a+json, application/json");
@@ -34,7 +34,7 @@ impl Wire {
         if !may_be_json(&kind) {
             return Err(Why::Malformed(stream::not("JSON", &kind, &body)));
         }
-        let answer = if self.is_old() { old::<O>(&body) } else { new::<O>(&body) };
+        let answer = if self.is_old() { old::<O>(&body, self.files) } else { new::<O>(&body) };
         let answer = answer.map_err(Why::Malformed)?;
         Ok(Answer::new(answer, &headers))
     }
@@ -53,13 +53,14 @@ impl Wire {
             rest.body = Bytes::new();
             response = self.rest_exchange(rest, headers, STREAM).await?;
         }
-        let event: stream::Read = if self.is_old() { event::<O, true> } else { event::<O, false> };
+        let old = self.is_old().then_some(self.files);
+        let event = move |data: &[u8], about| event::<O>(data, about, old);
         stream::open(response, &self.shared.limits, O::ABOUT, event).await
     }
 
     fn rest_request<O: Operation>(&self, request: &O::Request) -> Result<Outgoing, Why> {
         let rest = if self.is_old() {
-            O::Old::http(request.clone())?
+            O::Old::http(request.clone(), self.files)?
         } else {
             O::rest(request).map_err(|error| Why::Unusable(format!("cannot write the request: {error}")))?
         };
@@ -107,21 +108,26 @@ fn is_wrong_method(response: &Response) -> bool {
     response.status() == StatusCode::METHOD_NOT_ALLOWED || response.status() == StatusCode::NOT_IMPLEMENTED
 }
 
-/// The data of an event.
-fn event<O: Operation<Answer = StreamResponse>, const OLD: bool>(
+/// The data of an event; with `old`, of version 0.3.
+fn event<O: Operation<Answer = StreamResponse>>(
     data: &[u8],
     about: About,
+    old: Option<Files>,
 ) -> Result<StreamResponse, Why> {
     if let Some(refused) = fault::on_stream(data, about) {
         return Err(refused);
     }
-    if OLD { old::<O>(data) } else { new::<O>(data) }.map_err(Why::Malformed)
+    match old {
+        Some(files) => self::old::<O>(data, files),
+        None => new::<O>(data),
+    }
+    .map_err(Why::Malformed)
 }
 
 fn new<O: Operation>(json: &[u8]) -> Result<O::Answer, String> {
     O::Answer::read(json).map_err(|error| error.to_string())
 }
 
-fn old<O: Operation>(json: &[u8]) -> Result<O::Answer, String> {
-    O::Old::read_http(json).map_err(|fault| fault.message)
+fn old<O: Operation>(json: &[u8], files: Files) -> Result<O::Answer, String> {
+    O::Old::read_http(json, files).map_err(|fault| fault.message)
 }

@@ -12,16 +12,17 @@ use crate::http::{Response, media_type, read, why};
 use crate::limits::Limits;
 use crate::sse::Reader;
 
-/// What the data of one event says.
-pub(super) type Read = fn(&[u8], About) -> Result<StreamResponse, Why>;
-
-/// Takes an answer for a stream. One that is none is the error it holds, or no answer to this call.
-pub(super) async fn open(
+/// Takes an answer for a stream, of which `event` reads the data of one event. One that is none is the error it holds, or
+/// no answer to this call.
+pub(super) async fn open<R>(
     response: Response,
     limits: &Limits,
     about: About,
-    event: Read,
-) -> Result<Opened, Why> {
+    event: R,
+) -> Result<Opened, Why>
+where
+    R: Fn(&[u8], About) -> Result<StreamResponse, Why> + Send + 'static,
+{
     let kind = media_type(response.headers());
     let status = response.status();
     if status.is_success() && kind == "text/event-stream" {
@@ -52,14 +53,14 @@ pub(super) async fn open(
     }
 }
 
-struct Source {
+struct Source<R> {
     response: Response,
     reader: Reader,
     about: About,
-    event: Read,
+    event: R,
 }
 
-impl Source {
+impl<R: Fn(&[u8], About) -> Result<StreamResponse, Why>> Source<R> {
     /// The next event; `None` when the agent ended the stream.
     async fn next(&mut self) -> Option<Result<Event, Why>> {
         loop {

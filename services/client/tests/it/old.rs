@@ -1,12 +1,14 @@
 //! Agents of version 0.3.
 
+use axum::http::HeaderValue;
 use futures::StreamExt;
 use serde_json::{Value, json};
 use weft_client::{Agent, Binding, Call, Options, Version, Why};
 use weft_core::Kind;
 use weft_proto::a2a::{
     DeleteTaskPushNotificationConfigRequest, GetExtendedAgentCardRequest, GetTaskRequest, ListTasksRequest,
-    TaskPushNotificationConfig, TaskState, send_message_response, stream_response::Payload,
+    Part, TaskPushNotificationConfig, TaskState, part::Content, send_message_response,
+    stream_response::Payload,
 };
 
 use crate::world::{End, Fake, Seen, answer, client, json_answer, message, refusal, result, sse};
@@ -16,10 +18,17 @@ async fn old<F>(answer: F) -> Fake
 where
     F: Fn(&Seen) -> axum::http::Response<axum::body::Body> + Send + Sync + 'static,
 {
+    old_on(None, answer).await
+}
+
+/// The same, its card served by what says that it is `powered_by`.
+async fn old_on<F>(powered_by: Option<&'static str>, answer: F) -> Fake
+where
+    F: Fn(&Seen) -> axum::http::Response<axum::body::Body> + Send + Sync + 'static,
+{
     Fake::raw(move |seen, _, address| match seen.path.as_str() {
-        "/.well-known/agent.json" => json_answer(
-            200,
-            &json!({
+        "/.well-known/agent.json" => {
+            let card = json!({
                 "protocolVersion": "0.3.0", "name": "old", "description": "d", "version": "1",
                 "url": format!("http://{address}/rpc"), "preferredTransport": "JSONRPC",
                 "additionalInterfaces": [
@@ -27,8 +36,13 @@ where
                 ],
                 "capabilities": { "streaming": true }, "skills": [], "supportsAuthenticatedExtendedCard": true,
                 "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
-            }),
-        ),
+            });
+            let mut answer = json_answer(200, &card);
+            if let Some(by) = powered_by {
+                answer.headers_mut().insert("x-powered-by", HeaderValue::from_static(by));
+            }
+            answer
+        }
         path if path.starts_with("/.well-known") => self::answer(404, "text/plain", ""),
         _ => answer(seen),
     })
@@ -151,4 +165,43 @@ async fn over_http_an_older_agent_has_its_own_paths_and_spellings() {
     assert!(events.len() == 1 && events[0].is_ok());
     let cancel = weft_proto::a2a::CancelTaskRequest { id: "t1".into(), ..Default::default() };
     assert_eq!(agent.cancel_task(cancel, &call).await.unwrap_err().kind(), Kind::TaskNotCancelable);
+}
+
+#[tokio::test]
+async fn files_go_to_an_older_agent_and_back_as_its_sdk_writes_them() {
+    // `YWJjZA==` stands for the bytes `abcd`, which could be base64 themselves, `WVdKalpBPT0=` for the text `YWJjZA==`.
+    for (powered_by, written) in
+        [(None, "WVdKalpBPT0="), (Some("Express"), "YWJjZA=="), (Some("PHP/8"), "WVdKalpBPT0=")]
+    {
+        let fake = old_on(powered_by, move |seen| {
+            let file = json!({ "file": { "fileWithBytes": written, "mimeType": "image/png" } });
+            let said = json!({ "messageId": "a1", "role": "ROLE_AGENT", "content": [file] });
+            if seen.path.ends_with(":stream") {
+                return sse(vec![format!("data: {}\n\n", json!({ "msg": said }))], End::Clean);
+            }
+            json_answer(200, &json!({ "msg": said }))
+        })
+        .await;
+        let agent = agent(&fake, Binding::Rest).await;
+        let mut request = message("");
+        let file = Part {
+            content: Some(Content::Raw(b"abcd".to_vec())),
+            media_type: "image/png".into(),
+            ..Part::default()
+        };
+        request.message.as_mut().unwrap().parts = vec![file.clone()];
+        let sent = agent.send(request.clone(), &Call::default()).await.unwrap();
+        let Some(send_message_response::Payload::Message(said)) = sent.body.payload else { panic!() };
+        assert_eq!(said.parts, std::slice::from_ref(&file), "{powered_by:?}");
+        let events: Vec<_> = agent.stream(request, &Call::default()).await.unwrap().collect().await;
+        let Some(Payload::Message(said)) = &events[0].as_ref().unwrap().body.payload else { panic!() };
+        assert_eq!(said.parts, [file], "{powered_by:?}");
+        for seen in fake.calls() {
+            assert_eq!(
+                seen.body["message"]["content"][0]["file"]["fileWithBytes"], written,
+                "{powered_by:?}"
+            );
+        }
+        assert_eq!(fake.calls().len(), 2);
+    }
 }
