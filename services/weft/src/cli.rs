@@ -1,6 +1,8 @@
 //! The command line.
 
+mod access;
 mod args;
+mod audit;
 mod config;
 mod failure;
 mod node;
@@ -8,6 +10,7 @@ mod out;
 mod owner;
 mod profile;
 mod remote;
+mod secrets;
 mod store;
 mod tasks;
 mod up;
@@ -36,6 +39,9 @@ pub async fn run() -> Result<(), Failure> {
         Command::Stream(outgoing) => tasks::stream(outgoing).await,
         Command::Tasks { command } => tasks::tasks(command).await,
         Command::Profile { command } => profile::profile(command),
+        Command::Access { command } => access::access(&settings, command),
+        Command::Secrets { command } => secrets::secrets(&settings, command),
+        Command::Audit { command } => audit::audit(&settings, command).await,
         Command::Owner { command } => owner::owner_command(&settings, command).await,
         Command::Store { command } => store::store(&settings, command).await,
         Command::Config { command } => config::config(&settings, command),

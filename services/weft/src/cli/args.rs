@@ -4,9 +4,12 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use weft_chassis::settings::{Doc, Layers};
 
 use super::Failure;
+use super::access::AccessCommand;
+use super::audit::AuditCommand;
 use super::owner::OwnerCommand;
 use super::profile::ProfileCommand;
 use super::remote::Remote;
+use super::secrets::SecretsCommand;
 use super::store::StoreCommand;
 use super::tasks::{Outgoing, TasksCommand};
 use crate::roles::Role;
@@ -55,6 +58,21 @@ pub(super) enum Command {
     Profile {
         #[command(subcommand)]
         command: ProfileCommand,
+    },
+    /// Who may call this mesh, and their tokens
+    Access {
+        #[command(subcommand)]
+        command: AccessCommand,
+    },
+    /// Secrets that this mesh keeps for calls to others
+    Secrets {
+        #[command(subcommand)]
+        command: SecretsCommand,
+    },
+    /// The record of security events
+    Audit {
+        #[command(subcommand)]
+        command: AuditCommand,
     },
     /// Show or remove everything of one owner
     Owner {
@@ -108,7 +126,8 @@ const SHORT: [(&str, &str); 4] =
     [("http", "edge.http"), ("grpc", "edge.grpc"), ("data", "mesh.data"), ("fleet", "catalog.dir")];
 
 /// Commands that take settings.
-const CONFIGURED: [&str; 6] = ["up", "run", "node", "owner", "store", "config"];
+const CONFIGURED: [&str; 9] =
+    ["up", "run", "node", "access", "secrets", "audit", "owner", "store", "config"];
 
 impl Cli {
     /// The command, with a flag for each setting on every command that takes settings.
