@@ -126,8 +126,7 @@ const SHORT: [(&str, &str); 4] =
     [("http", "edge.http"), ("grpc", "edge.grpc"), ("data", "mesh.data"), ("fleet", "catalog.dir")];
 
 /// Commands that take settings.
-const CONFIGURED: [&str; 9] =
-    ["up", "run", "node", "access", "secrets", "audit", "owner", "store", "config"];
+const CONFIGURED: [&str; 9] = ["up", "run", "node", "access", "secrets", "audit", "owner", "store", "config"];
 
 impl Cli {
     /// The command, with a flag for each setting on every command that takes settings.

@@ -113,10 +113,12 @@ fn value(name: &str) -> Result<Vec<u8>, Failure> {
 }
 
 fn failure(fault: SecretFault) -> Failure {
+    let text = fault.to_string();
     match fault {
         SecretFault::Name | SecretFault::Length | SecretFault::Key { .. } | SecretFault::NextKey { .. } => {
-            Failure::Usage(fault.to_string())
+            Failure::Usage(text)
         }
-        SecretFault::Closed { .. } | SecretFault::Io(_) => Failure::Mesh(fault.to_string()),
+        SecretFault::Closed { .. } => Failure::Mesh(text),
+        SecretFault::Io(problem) => Failure::Mesh(problem),
     }
 }
