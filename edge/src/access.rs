@@ -9,10 +9,12 @@
 //! | `answers`, `session` | what was proved before, bounded |
 //! | `who` | the outcome |
 //! | `challenge` | what a caller hears who is not let in |
+//! | `denial` | the same as one word, for the record and the counters |
 
 mod admit;
 mod answers;
 mod challenge;
+mod denial;
 mod origin;
 mod policy;
 mod presented;
@@ -35,6 +37,7 @@ use crate::upstreams::{bounded, unavailable};
 pub(crate) use admit::{Admitted, administrators, callers, inspected};
 use answers::Answers;
 pub(crate) use challenge::{challenge, required, task_access};
+pub(crate) use denial::Denial;
 use presented::Presented;
 pub(crate) use session::{COOKIE_NAME, LASTS_S, Session, Sessions, id as session_id};
 pub(crate) use who::{Standing, Who};

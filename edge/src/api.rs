@@ -14,7 +14,7 @@ use tonic::Streaming;
 use weft_core::Fault;
 use weft_proto::weft::{FeedEvent, FeedRequest};
 
-use crate::access::{Admitted, Who};
+use crate::access::{Admitted, Policies, Who};
 use crate::edge::Edge;
 use crate::limits::StreamPermit;
 use crate::metrics::OpenStream;
@@ -48,6 +48,9 @@ pub(crate) async fn feed(
 struct Feed {
     events: Streaming<FeedEvent>,
     edge: Arc<Edge>,
+    policies: Policies,
+    /// Of the policy it was opened under.
+    version: Option<u64>,
     _permit: StreamPermit,
     _open: OpenStream,
 }
@@ -55,18 +58,23 @@ struct Feed {
 async fn open_feed(edge: &Arc<Edge>, who: &Who) -> Result<Feed, Fault> {
     let owner = who.owner.as_ref().ok_or_else(|| Fault::internal("nobody in particular has no feed"))?;
     let permit = edge.limits().stream(who)?;
+    let policies = edge.access().policies();
+    let version = policies.borrow().as_ref().map(|policy| policy.version);
     let asked = FeedRequest { owner: owner.as_str().to_owned() };
     let events = bounded(edge.upstream_time(), edge.tasks().feed(asked)).await?;
-    Ok(Feed { events, edge: Arc::clone(edge), _permit: permit, _open: edge.counters().stream_opened() })
+    let (edge, _open) = (Arc::clone(edge), edge.counters().stream_opened());
+    Ok(Feed { events, edge, policies, version, _permit: permit, _open })
 }
 
-/// Ends when the store goes or the mesh stops: a page opens its feed again by itself and lists afresh.
+/// Ends when the store goes, the mesh stops, or who may call has changed: a page opens its feed again by itself, if it
+/// may, and lists afresh.
 fn frames(feed: Feed) -> impl Stream<Item = Bytes> + Send {
     stream::unfold(feed, |mut feed| async move {
-        let stop = feed.edge.env().stop().clone();
+        let (stop, version) = (feed.edge.env().stop().clone(), feed.version);
         let event = tokio::select! {
             event = feed.events.message() => event.ok().flatten()?,
             () = stop.cancelled() => return None,
+            Ok(_) = feed.policies.wait_for(|now| now.as_ref().map(|now| now.version) != version) => return None,
         };
         let mut frame = sse::begin(None, Some("task"));
         json::encode(&event, &mut frame).ok()?;

@@ -10,6 +10,7 @@ use weft_proto::weft::signer_client::SignerClient;
 use weft_proto::weft::tasks_client::TasksClient;
 
 use crate::access::Access;
+use crate::audit::Audit;
 use crate::caller::Version;
 use crate::card::Publisher;
 use crate::catalog::Catalog;
@@ -37,6 +38,7 @@ pub(crate) struct Edge {
     warnings: Vec<String>,
     public_base: String,
     access: Access,
+    audit: Audit,
     /// The first listener that other machines can reach: its setting and its address.
     open: Option<(&'static str, SocketAddr)>,
 }
@@ -54,7 +56,8 @@ impl Edge {
         Edge::over(settings, bound, None, upstreams, env)
     }
 
-    /// Puts an edge together and begins to watch the catalog and the access policy. `grpc` is where gRPC has a listener of its own.
+    /// Puts an edge together and begins to watch the catalog and the access policy. `grpc` is where gRPC has a listener of
+    /// its own.
     pub(crate) fn over(
         settings: Settings,
         bound: SocketAddr,
@@ -77,6 +80,9 @@ impl Edge {
         let exposed = open.is_some() && !settings.tokenless_beyond_loopback;
         let within = Duration::from_millis(u64::from(settings.upstream_ms));
         let access = Access::watch(upstreams.access_client(), exposed, within, env);
+        let counters = Counters::register(env.metrics());
+        let drain = Duration::from_millis(u64::from(settings.drain_ms));
+        let audit = Audit::open(upstreams.audit_client(), (within, drain), &counters, env);
         Ok(Arc::new(Edge {
             warnings,
             public_base,
@@ -84,9 +90,10 @@ impl Edge {
             signer,
             catalog: Catalog::watch(upstreams.catalog_client(), publisher, access.policies(), env),
             access,
+            audit,
             open,
-            limits: Limits::new(&settings),
-            counters: Counters::register(env.metrics()),
+            limits: Limits::new(&settings, &counters),
+            counters,
             guard,
             settings,
             env: env.clone(),
@@ -117,6 +124,11 @@ impl Edge {
 
     pub(crate) fn access(&self) -> &Access {
         &self.access
+    }
+
+    /// The way to the record of security events.
+    pub(crate) fn audit(&self) -> &Audit {
+        &self.audit
     }
 
     pub(crate) fn settings(&self) -> &Settings {

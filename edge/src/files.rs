@@ -93,7 +93,8 @@ async fn read(
     (headers, extensions): (&HeaderMap, &Extensions),
 ) -> Result<Part, Fault> {
     // Who may read the task may read its files.
-    let caller = Caller::of(edge.env(), headers, extensions, Operation::GetTask)?;
+    let caller = Caller::of(edge.env(), headers, extensions, Operation::GetTask)
+        .inspect_err(|fault| edge.audit().refused(extensions, "files", fault))?;
     let owner = caller.owner.in_tenant(tenant).as_str().to_owned();
     let asked = GetRequest { owner, task_id, history_length: None };
     let task = bounded(edge.upstream_time(), edge.tasks().get(asked)).await?;

@@ -141,7 +141,15 @@ async fn call(
     };
     let work = run(edge, arrived, dialect, operation, envelope, id);
     let work = async { work.await.map_err(|fault| dialect.refusal(fault)) };
-    let outcome = observe::call(edge, Binding::JsonRpc, operation, &arrived.headers, began, work).await;
+    let outcome = observe::call(
+        edge,
+        Binding::JsonRpc,
+        operation,
+        (&arrived.headers, &arrived.extensions),
+        began,
+        work,
+    )
+    .await;
     match (outcome, envelope.id) {
         (_, None) => unanswered(),
         (Ok(answer), Some(_)) => answer,

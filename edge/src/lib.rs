@@ -8,6 +8,7 @@
 //! | `tls` | certificates of the listeners and of clients |
 //! | `guard`, `cors`, `limits`, `body`, `unread` | what may come in, and how much |
 //! | `access` | who calls, and what they may do |
+//! | `audit` | who was not let do what, for the record |
 //! | `caller` | the service parameters of a call |
 //! | `early` | refusals before a binding has read the call |
 //! | `a2a` | the operations, free of any binding |
@@ -22,6 +23,7 @@
 mod a2a;
 mod access;
 mod api;
+mod audit;
 mod body;
 mod caller;
 mod card;

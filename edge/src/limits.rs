@@ -14,6 +14,7 @@ use weft_core::Fault;
 
 use crate::Settings;
 use crate::access::{Standing, Who};
+use crate::metrics::Counters;
 
 /// Callers are told apart by this many buckets, so that no flood of addresses can fill the memory. Two callers in one
 /// bucket share its rate; which ones is different in every process.
@@ -35,6 +36,7 @@ pub(crate) struct Limits {
     calls: Arc<Semaphore>,
     streams: Arc<Semaphore>,
     owners: Arc<Owners>,
+    counters: Counters,
 }
 
 /// How many streams each owner has open; an owner without one is not in it.
@@ -56,7 +58,7 @@ pub(crate) type Permit = OwnedSemaphorePermit;
 // === impl Limits ===
 
 impl Limits {
-    pub(crate) fn new(settings: &Settings) -> Limits {
+    pub(crate) fn new(settings: &Settings, counters: &Counters) -> Limits {
         let per_second = NonZeroU32::new(settings.rate_per_second).unwrap_or(NonZeroU32::MIN);
         let burst = NonZeroU32::new(settings.rate_burst).unwrap_or(NonZeroU32::MIN);
         Limits {
@@ -68,6 +70,7 @@ impl Limits {
             calls: Arc::new(Semaphore::new(size(settings.calls_max))),
             streams: Arc::new(Semaphore::new(size(settings.streams_max))),
             owners: Arc::new(Owners { open: Mutex::default(), most: settings.owner_streams_max }),
+            counters: counters.clone(),
         }
     }
 
@@ -77,6 +80,7 @@ impl Limits {
     /// `Exhausted` with the time to wait.
     pub(crate) fn rate(&self, peer: IpAddr) -> Result<(), Fault> {
         self.check(&self.rate, self.bucket(peer)).map_err(|wait_ms| {
+            self.counters.limited("rate_per_second");
             Fault::exhausted("too many calls from this address (edge.rate_per_second): slow down", wait_ms)
         })
     }
@@ -90,6 +94,7 @@ impl Limits {
         let common = self.messages_per_minute.filter(|_| who.standing != Standing::Local);
         let Some(per_minute) = own.or(common) else { return Ok(()) };
         self.check(&self.messages_at(per_minute), self.bucket_of(&who.account)).map_err(|wait_ms| {
+            self.counters.limited("messages_per_minute");
             let text = format!("too many messages: you may send {per_minute} a minute, slow down");
             Fault::exhausted(text, wait_ms)
         })
@@ -118,7 +123,10 @@ impl Limits {
     /// # Errors
     /// `Exhausted` when too many are under way.
     pub(crate) fn call(&self) -> Result<Permit, Fault> {
-        let full = || Fault::exhausted("too many calls are under way (edge.calls_max): try again", RETRY_MS);
+        let full = || {
+            self.counters.limited("calls_max");
+            Fault::exhausted("too many calls are under way (edge.calls_max): try again", RETRY_MS)
+        };
         Arc::clone(&self.calls).try_acquire_owned().map_err(|_| full())
     }
 
@@ -127,7 +135,10 @@ impl Limits {
     /// # Errors
     /// `Exhausted` when the caller, or all of them, have too many open.
     pub(crate) fn stream(&self, who: &Who) -> Result<StreamPermit, Fault> {
-        let full = || Fault::exhausted("too many streams are open (edge.streams_max): try again", RETRY_MS);
+        let full = || {
+            self.counters.limited("streams_max");
+            Fault::exhausted("too many streams are open (edge.streams_max): try again", RETRY_MS)
+        };
         let any = Arc::clone(&self.streams).try_acquire_owned().map_err(|_| full())?;
         let most = match who.allowance.streams_max {
             0 => self.owners.most,
@@ -136,6 +147,7 @@ impl Limits {
         let mut open = self.owners.lock();
         let count = open.get(&who.account).copied().unwrap_or_default();
         if count >= most {
+            self.counters.limited("owner_streams_max");
             let text = format!("you have {count} streams open (edge.owner_streams_max): close one first");
             return Err(Fault::exhausted(text, RETRY_MS));
         }

@@ -1,4 +1,5 @@
-//! What the edge counts: calls by method and outcome, how long they took, streams that are open.
+//! What the edge counts: calls by method and outcome, how long they took, streams that are open, who was not let in or
+//! had to wait. No label ever names a caller.
 
 use std::time::Duration;
 
@@ -18,6 +19,9 @@ pub(crate) struct Counters {
     calls: Family<Call, Counter>,
     durations: Family<Method, Histogram>,
     streams: Gauge,
+    denied: Family<Reason, Counter>,
+    limited: Family<Limit, Counter>,
+    unrecorded: Family<Reason, Counter>,
 }
 
 /// Both labels come from closed lists.
@@ -32,6 +36,18 @@ struct Method {
     method: &'static str,
 }
 
+/// From a closed list.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Reason {
+    reason: &'static str,
+}
+
+/// The name of a setting, or of a value in the access file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Limit {
+    limit: &'static str,
+}
+
 /// A stream that is open until this is dropped.
 pub(crate) struct OpenStream(Gauge);
 
@@ -43,6 +59,9 @@ impl Counters {
             calls: Family::default(),
             durations: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
             streams: Gauge::default(),
+            denied: Family::default(),
+            limited: Family::default(),
+            unrecorded: Family::default(),
         };
         metrics.register(|registry| {
             let edge = registry.sub_registry_with_prefix("weft_edge");
@@ -53,6 +72,10 @@ impl Counters {
                 counters.durations.clone(),
             );
             edge.register("streams_open", "Event streams that are open", counters.streams.clone());
+            edge.register("denied", "Callers who may not do what they asked for", counters.denied.clone());
+            edge.register("limited", "Calls over a limit", counters.limited.clone());
+            let lost = "Security events that the record did not get";
+            edge.register("audit_lost", lost, counters.unrecorded.clone());
         });
         counters
     }
@@ -61,6 +84,21 @@ impl Counters {
     pub(crate) fn called(&self, method: &'static str, outcome: &'static str, took: Duration) {
         self.calls.get_or_create(&Call { method, outcome }).inc();
         self.durations.get_or_create(&Method { method }).observe(took.as_secs_f64());
+    }
+
+    /// Counts one caller who was not let in, or not let do something.
+    pub(crate) fn denied(&self, reason: &'static str) {
+        self.denied.get_or_create(&Reason { reason }).inc();
+    }
+
+    /// Counts one call over a limit.
+    pub(crate) fn limited(&self, limit: &'static str) {
+        self.limited.get_or_create(&Limit { limit }).inc();
+    }
+
+    /// Counts security events that were not written down.
+    pub(crate) fn unrecorded(&self, reason: &'static str, events: usize) {
+        self.unrecorded.get_or_create(&Reason { reason }).inc_by(u64::try_from(events).unwrap_or(u64::MAX));
     }
 
     pub(crate) fn stream_opened(&self) -> OpenStream {

@@ -1,8 +1,8 @@
-//! One call as it is seen from outside: its span and its place in the counters, alike on every binding.
+//! One call as it is seen from outside: its span and its place in the counters and the record, alike on every binding.
 
 use std::time::Instant;
 
-use http::HeaderMap;
+use http::{Extensions, HeaderMap};
 use tracing::{Instrument, Span, field};
 use weft_chassis::trace;
 use weft_core::Fault;
@@ -24,6 +24,8 @@ pub(crate) trait Refused {
     fn reason(&self) -> &'static str;
     /// The code on the binding.
     fn code(&self) -> i32;
+    /// The fault, where the operation itself failed.
+    fn fault(&self) -> Option<&Fault>;
 }
 
 impl Refused for Fault {
@@ -33,6 +35,10 @@ impl Refused for Fault {
 
     fn code(&self) -> i32 {
         self.kind.row().grpc
+    }
+
+    fn fault(&self) -> Option<&Fault> {
+        Some(self)
     }
 }
 
@@ -57,12 +63,12 @@ impl Binding {
     }
 }
 
-/// Runs a call in its span and counts it with its outcome.
+/// Runs a call in its span and counts it with its outcome; who was not let do it is written down.
 pub(crate) async fn call<T, R: Refused>(
     edge: &Edge,
     binding: Binding,
     operation: Operation,
-    headers: &HeaderMap,
+    (headers, extensions): (&HeaderMap, &Extensions),
     began: Instant,
     run: impl Future<Output = Result<T, R>>,
 ) -> Result<T, R> {
@@ -72,6 +78,9 @@ pub(crate) async fn call<T, R: Refused>(
         Ok(_) => "ok",
         Err(refused) => {
             failed(&span, refused.reason(), refused.code());
+            if let Some(fault) = refused.fault() {
+                span.in_scope(|| edge.audit().refused(extensions, operation.name(), fault));
+            }
             refused.reason()
         }
     };

@@ -86,7 +86,8 @@ async fn call(
     let dialect = Dialect::of(spoken, &parts.headers);
     let work =
         async { run(edge, parts, route, dialect, body).await.map_err(|refusal| dialect.refusal(refusal)) };
-    observe::call(edge, Binding::Http, route.operation, &parts.headers, began, work).await
+    observe::call(edge, Binding::Http, route.operation, (&parts.headers, &parts.extensions), began, work)
+        .await
 }
 
 async fn run(

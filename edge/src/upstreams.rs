@@ -6,6 +6,7 @@ use tonic::{Response, Status};
 use weft_chassis::{Peer, peer, status};
 use weft_core::{Fault, Kind};
 use weft_proto::weft::access_client::AccessClient;
+use weft_proto::weft::audit_client::AuditClient;
 use weft_proto::weft::catalog_client::CatalogClient;
 use weft_proto::weft::tasks_client::TasksClient;
 
@@ -16,7 +17,7 @@ pub struct Upstreams {
     pub tasks: Peer,
     /// The catalog.
     pub catalog: Peer,
-    /// The signer: its public keys, and who calls.
+    /// The signer: its public keys, who calls, and the record of who was not let in.
     pub signer: Peer,
 }
 
@@ -29,6 +30,10 @@ impl Upstreams {
 
     pub(crate) fn access_client(&self) -> AccessClient<Peer> {
         AccessClient::new(self.signer.clone())
+    }
+
+    pub(crate) fn audit_client(&self) -> AuditClient<Peer> {
+        AuditClient::new(self.signer.clone())
     }
 
     pub(crate) fn catalog_client(&self) -> CatalogClient<Peer> {

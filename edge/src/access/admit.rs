@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::{Extension, Router};
+use http::header::WWW_AUTHENTICATE;
 use http::request::Parts;
 use http::{Extensions, Response};
 use weft_core::{Fault, Kind, scope};
 
 use super::presented::Presented;
 use super::session;
-use super::{Access, Who, challenge, origin, seal};
+use super::{Access, Session, Who, challenge, origin, seal};
 use crate::early;
 use crate::edge::{Edge, peer_of};
 
@@ -59,16 +60,29 @@ async fn pass(
         Ok(()) => identify(edge, &parts, body).await,
         Err(fault) => Err(fault),
     };
-    match admitted.and_then(|(who, body)| may(&who).map(|()| (who, body))) {
-        Ok((who, body)) => {
-            parts.extensions.insert(Admitted(who));
-            next.run(Request::from_parts(parts, body)).await
-        }
+    let judged = admitted.and_then(|(who, body)| {
+        parts.extensions.insert(Admitted(Arc::clone(&who)));
+        may(&who).map(|()| body)
+    });
+    let mut answer = match judged {
+        Ok(body) => next.run(Request::from_parts(parts, body)).await,
         Err(fault) => {
             edge.counters().called("none", fault.kind.row().reason, began.elapsed());
+            edge.audit().refused(&parts.extensions, place(&parts.extensions), &fault);
             early::refusal(&parts.method, &parts.uri, &parts.headers, fault)
         }
+    };
+    if answer.headers().contains_key(WWW_AUTHENTICATE)
+        && let Ok(policy) = edge.access().policy().await
+    {
+        challenge::or_key(answer.headers_mut(), &policy);
     }
+    answer
+}
+
+/// What is asked for, as the routes have it: nothing of it is the caller's.
+fn place(extensions: &Extensions) -> &str {
+    extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str)
 }
 
 /// Who makes a request, and its body, which nobody has read unless a seal covers it.
@@ -79,7 +93,7 @@ async fn identify(edge: &Edge, parts: &Parts, body: Body) -> Result<(Arc<Who>, B
     if !policy.credentials {
         return access.stranger(&policy, peer).map(|who| (who, body));
     }
-    let presented = Presented::read(&parts.headers, &parts.extensions)?;
+    let presented = shown(edge, parts, &parts.extensions)?;
     if !presented.names_itself()
         && let Some(id) = session::id(&parts.headers)
     {
@@ -106,10 +120,7 @@ impl Access {
             .sessions
             .find(id, version, self.env.unix_ms())
             .ok_or_else(|| challenge::required("the session is over: sign in again"))?;
-        if !origin::is_own(parts, edge.public_base()) {
-            let text = "a session is good for calls of the console's own page only";
-            return Err(Fault::new(Kind::Denied, text));
-        }
+        only_own_page(edge, parts, &session, "a session is good for calls of the console's own page only")?;
         Ok(session.who)
     }
 
@@ -117,19 +128,22 @@ impl Access {
     ///
     /// # Errors
     /// `Unauthenticated` without one, `Denied` when it is no administrator's.
-    pub(crate) async fn signs_in(&self, parts: &Parts) -> Result<(Arc<Who>, u64), Fault> {
+    pub(crate) async fn signs_in(&self, edge: &Edge, parts: &Parts) -> Result<(Arc<Who>, u64), Fault> {
         let policy = self.policy().await?;
         if !policy.credentials {
             let text = "nobody needs to sign in here: no credential is configured";
             return Err(Fault::new(Kind::UnsupportedOperation, text));
         }
-        let presented = Presented::read(&parts.headers, &Extensions::new())?;
+        let presented = shown(edge, parts, &Extensions::new())?;
         if presented.bearer.is_empty() {
             return Err(challenge::required("send the token of an administrator: Authorization: Bearer"));
         }
         let bearer = Presented { api_key: String::new(), sealed: false, ..presented };
-        let who = self.prove(&policy, bearer, None, peer_of(&parts.extensions)).await?;
-        who.needs(scope::ADMIN)?;
+        let peer = peer_of(&parts.extensions);
+        let who = self.prove(&policy, bearer, None, peer).await?;
+        who.needs(scope::ADMIN)
+            .inspect_err(|fault| edge.audit().denied(&who, peer, place(&parts.extensions), fault))?;
+        edge.audit().done("session.begin", &who, peer);
         Ok((who, policy.version))
     }
 
@@ -139,10 +153,25 @@ impl Access {
     /// `Denied` for any other page.
     pub(crate) fn signs_out(&self, edge: &Edge, parts: &Parts) -> Result<(), Fault> {
         let Some(id) = session::id(&parts.headers) else { return Ok(()) };
-        if !origin::is_own(parts, edge.public_base()) {
-            return Err(Fault::new(Kind::Denied, "only the console's own page signs out"));
-        }
+        let Some(session) = self.sessions.any(id) else { return Ok(()) };
+        only_own_page(edge, parts, &session, "only the console's own page signs out")?;
         self.sessions.close(id);
+        edge.audit().done("session.end", &session.who, peer_of(&parts.extensions));
         Ok(())
     }
+}
+
+/// What a request shows. What cannot be a credential is written down here, since nobody else hears of it.
+fn shown(edge: &Edge, parts: &Parts, extensions: &Extensions) -> Result<Presented, Fault> {
+    Presented::read(&parts.headers, extensions)
+        .inspect_err(|_| edge.audit().malformed(peer_of(&parts.extensions)))
+}
+
+fn only_own_page(edge: &Edge, parts: &Parts, session: &Session, otherwise: &str) -> Result<(), Fault> {
+    if origin::is_own(parts, edge.public_base()) {
+        return Ok(());
+    }
+    let fault = challenge::foreign_page(otherwise);
+    edge.audit().denied(&session.who, peer_of(&parts.extensions), place(&parts.extensions), &fault);
+    Err(fault)
 }

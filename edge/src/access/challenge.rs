@@ -1,17 +1,21 @@
 //! What a caller hears who is not let in (RFC 6750 §3): as a fault for its binding, as a challenge in the headers.
 
 use http::header::WWW_AUTHENTICATE;
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use weft_core::{Fault, Kind};
+use weft_proto::a2a::security_scheme::Scheme;
+use weft_proto::weft::AccessPolicy;
 
 /// Key of the metadata that says why.
-const REASON: &str = "reason";
+pub(super) const REASON: &str = "reason";
 /// Credentials were shown, and are not good.
-const INVALID: &str = "CREDENTIAL_INVALID";
+pub(super) const INVALID: &str = "CREDENTIAL_INVALID";
 /// None were shown.
-const REQUIRED: &str = "CREDENTIAL_REQUIRED";
+pub(super) const REQUIRED: &str = "CREDENTIAL_REQUIRED";
 /// The caller is anonymous and has no task access token.
-const TASK_ACCESS_REQUIRED: &str = "TASK_ACCESS_REQUIRED";
+pub(super) const TASK_ACCESS_REQUIRED: &str = "TASK_ACCESS_REQUIRED";
+/// The request came with the cookie of the console's session, from a page that is not the console's.
+pub(super) const FOREIGN_PAGE: &str = "FOREIGN_PAGE";
 
 /// Credentials are needed, and there are none.
 pub(crate) fn required(message: impl Into<String>) -> Fault {
@@ -27,6 +31,27 @@ pub(super) fn invalid() -> Fault {
 pub(crate) fn task_access() -> Fault {
     let text = "send the header Task-Access-Token with what the first answer gave you, or credentials";
     Fault::new(Kind::Unauthenticated, text).with(REASON, TASK_ACCESS_REQUIRED)
+}
+
+/// A session is good for the console's own page alone.
+pub(super) fn foreign_page(message: &str) -> Fault {
+    Fault::new(Kind::Denied, message).with(REASON, FOREIGN_PAGE)
+}
+
+/// Beside the challenge for a bearer token, where there is one, that for a key, where callers may have keys.
+pub(super) fn or_key(headers: &mut HeaderMap, policy: &AccessPolicy) {
+    let asks = headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+    if asks.is_none_or(|asks| asks.contains("insufficient_scope")) {
+        return;
+    }
+    let key = policy.schemes.values().find_map(|scheme| match &scheme.scheme {
+        Some(Scheme::ApiKeySecurityScheme(key)) if key.location == "header" => Some(key),
+        _ => None,
+    });
+    let challenge = key.map(|key| format!(r#"ApiKey realm="weft", header="{}""#, key.name));
+    if let Some(Ok(challenge)) = challenge.map(HeaderValue::try_from) {
+        headers.append(WWW_AUTHENTICATE, challenge);
+    }
 }
 
 /// The header that goes with a fault; nothing when credentials would not help.

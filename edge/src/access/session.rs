@@ -59,6 +59,11 @@ impl Sessions {
         (session.version == version && now_ms < session.until_ms).then(|| session.clone())
     }
 
+    /// The session of this id, over or not.
+    pub(super) fn any(&self, id: &str) -> Option<Session> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).by_digest.get(&digest(id)).cloned()
+    }
+
     pub(crate) fn close(&self, id: &str) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let digest = digest(id);

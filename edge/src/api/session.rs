@@ -40,7 +40,7 @@ pub(crate) async fn show(State(edge): State<Arc<Edge>>, headers: HeaderMap) -> R
 pub(crate) async fn sign_in(State(edge): State<Arc<Edge>>, request: Request) -> Response<Body> {
     let (parts, _) = request.into_parts();
     let admitted = match edge.limits().rate(peer_of(&parts.extensions)) {
-        Ok(()) => edge.access().signs_in(&parts).await,
+        Ok(()) => edge.access().signs_in(&edge, &parts).await,
         Err(fault) => Err(fault),
     };
     let (who, version) = match admitted {

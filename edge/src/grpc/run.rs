@@ -60,7 +60,8 @@ impl Runner {
             let reply = take(reply).ok_or_else(|| Fault::internal("the operation answered otherwise"))?;
             Ok(answered(reply, &activated, &headers))
         };
-        let outcome = observe::call(edge, Binding::Grpc, operation, &headers, began, run).await;
+        let outcome =
+            observe::call(edge, Binding::Grpc, operation, (&headers, &extensions), began, run).await;
         outcome.map_err(|fault| early::advised((self.worded)(fault)))
     }
 

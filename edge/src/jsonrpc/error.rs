@@ -56,14 +56,6 @@ impl Refusal {
         out
     }
 
-    /// The fault of the operation, when it is one.
-    pub(crate) fn fault(&self) -> Option<&Fault> {
-        match self {
-            Refusal::Fault(fault) | Refusal::Old(fault) => Some(fault),
-            _ => None,
-        }
-    }
-
     fn message(&self) -> Cow<'_, str> {
         match self {
             Refusal::Parse => "the body is not valid JSON".into(),
@@ -103,6 +95,13 @@ impl Refused for Refusal {
             Refusal::Method(_) => -32601,
             Refusal::Fault(fault) => fault.kind.row().jsonrpc,
             Refusal::Old(fault) => weft_v03::fault::code(fault.kind),
+        }
+    }
+
+    fn fault(&self) -> Option<&Fault> {
+        match self {
+            Refusal::Fault(fault) | Refusal::Old(fault) => Some(fault),
+            _ => None,
         }
     }
 }

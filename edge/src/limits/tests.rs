@@ -2,6 +2,10 @@ use weft_proto::weft::{Allowance, Principal};
 
 use super::*;
 
+fn of(settings: &Settings) -> Limits {
+    Limits::new(settings, &Counters::register(&weft_chassis::Metrics::default()))
+}
+
 fn who(name: &str, allowance: Allowance) -> Who {
     let allowance = Some(allowance);
     Who::principal(Principal { owner: format!("p:{name}"), allowance, ..Principal::default() }).unwrap()
@@ -13,7 +17,7 @@ fn somebody(name: &str) -> Who {
 
 #[test]
 fn a_caller_over_its_rate_is_told_when_to_come_again_and_others_go_on() {
-    let limits = Limits::new(&Settings { rate_per_second: 1, rate_burst: 2, ..Settings::default() });
+    let limits = of(&Settings { rate_per_second: 1, rate_burst: 2, ..Settings::default() });
     let (one, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
     assert!(limits.rate(one).is_ok() && limits.rate(one).is_ok());
     let fault = limits.rate(one).unwrap_err();
@@ -25,7 +29,7 @@ fn a_caller_over_its_rate_is_told_when_to_come_again_and_others_go_on() {
 
 #[test]
 fn a_principal_sends_as_many_messages_as_it_may_and_others_go_on() {
-    let limits = Limits::new(&Settings { messages_per_minute: 3, ..Settings::default() });
+    let limits = of(&Settings { messages_per_minute: 3, ..Settings::default() });
     let own = who("a", Allowance { messages_per_minute: 2, ..Allowance::default() });
     assert!(limits.message(&own).is_ok() && limits.message(&own).is_ok());
     let fault = limits.message(&own).unwrap_err();
@@ -33,13 +37,13 @@ fn a_principal_sends_as_many_messages_as_it_may_and_others_go_on() {
     let common = somebody("b");
     assert!((0..3).all(|_| limits.message(&common).is_ok()) && limits.message(&common).is_err());
     assert!((0..10).all(|_| limits.message(&Who::local()).is_ok()), "whoever is local is not counted");
-    let unbounded = Limits::new(&Settings::default());
+    let unbounded = of(&Settings::default());
     assert!((0..1_000).all(|_| unbounded.message(&common).is_ok()));
 }
 
 #[test]
 fn neither_callers_nor_rates_fill_the_memory() {
-    let limits = Limits::new(&Settings { messages_per_minute: 1, ..Settings::default() });
+    let limits = of(&Settings { messages_per_minute: 1, ..Settings::default() });
     for n in 0..200_000_u32 {
         let _ = limits.rate(IpAddr::V4(n.into()));
         let _ = limits.message(&somebody(&n.to_string()));
@@ -56,7 +60,7 @@ fn neither_callers_nor_rates_fill_the_memory() {
 
 #[test]
 fn a_permit_comes_back_when_it_is_dropped() {
-    let limits = Limits::new(&Settings { calls_max: 1, streams_max: 1, ..Settings::default() });
+    let limits = of(&Settings { calls_max: 1, streams_max: 1, ..Settings::default() });
     let held = (limits.call().unwrap(), limits.stream(&somebody("a")).unwrap());
     assert!(limits.call().is_err() && limits.stream(&somebody("b")).is_err());
     drop(held);
@@ -65,7 +69,7 @@ fn a_permit_comes_back_when_it_is_dropped() {
 
 #[test]
 fn one_owner_cannot_take_every_stream() {
-    let limits = Limits::new(&Settings { owner_streams_max: 2, ..Settings::default() });
+    let limits = of(&Settings { owner_streams_max: 2, ..Settings::default() });
     let (a, b) = (somebody("a"), somebody("b"));
     let held = [limits.stream(&a).unwrap(), limits.stream(&a).unwrap()];
     assert!(limits.stream(&a).is_err());

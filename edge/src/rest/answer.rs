@@ -37,6 +37,10 @@ impl Refused for Refusal {
     fn code(&self) -> i32 {
         i32::from(self.status.as_u16())
     }
+
+    fn fault(&self) -> Option<&Fault> {
+        Some(&self.fault)
+    }
 }
 
 // === impl Refusal ===

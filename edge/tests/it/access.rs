@@ -1,6 +1,7 @@
 //! Who calls: credentials, scopes, what the anonymous may do, the console's session. Over a scripted Access service.
 
 mod anonymous;
+mod audit;
 mod cards;
 mod certificates;
 mod credentials;
@@ -17,17 +18,19 @@ use axum::body::Body;
 use futures::stream::{self, BoxStream, StreamExt};
 use http::{Request, StatusCode};
 use serde_json::Value;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tonic::service::Routes;
 use tonic::{Response, Status, async_trait};
 use weft_chassis::{Env, peer};
 use weft_core::scope::{ADMIN, READ, WRITE};
 use weft_edge::{Settings, Upstreams};
 use weft_proto::weft::access_server::{Access, AccessServer};
+use weft_proto::weft::audit_server::{Audit, AuditServer};
 use weft_proto::weft::signer_server::SignerServer;
 use weft_proto::weft::{
-    AccessPolicy, Allowance, AuthenticateRequest, AuthenticateResponse, CredentialRequest,
-    CredentialResponse, Principal, Snapshot, WatchAccessRequest,
+    AccessPolicy, Allowance, AuditEvent, AuditRequest, AuthenticateRequest, AuthenticateResponse,
+    CredentialRequest, CredentialResponse, Principal, RecordRequest, RecordResponse, Snapshot,
+    WatchAccessRequest,
 };
 
 use crate::store::{Script, lock};
@@ -45,10 +48,19 @@ struct Book {
     certificate: Mutex<Option<Vec<u8>>>,
 }
 
+/// A record of security events.
+#[derive(Clone)]
+struct Record {
+    events: Arc<Mutex<Vec<AuditEvent>>>,
+    /// Whoever holds its one permit keeps the record waiting; closed, it takes nothing.
+    gate: Arc<Semaphore>,
+}
+
 /// An edge with such a gate.
 struct Guarded {
     world: World,
     gate: Gate,
+    record: Record,
     policy: watch::Sender<AccessPolicy>,
     catalog: watch::Sender<Snapshot>,
 }
@@ -142,6 +154,24 @@ impl Access for Gate {
     }
 }
 
+#[async_trait]
+impl Audit for Record {
+    type ReadStream = BoxStream<'static, Result<AuditEvent, Status>>;
+
+    async fn record(
+        &self,
+        request: tonic::Request<RecordRequest>,
+    ) -> Result<Response<RecordResponse>, Status> {
+        let _turn = self.gate.acquire().await.map_err(|_| Status::internal("the disk is full"))?;
+        lock(&self.events).extend(request.into_inner().events);
+        Ok(Response::new(RecordResponse {}))
+    }
+
+    async fn read(&self, _: tonic::Request<AuditRequest>) -> Result<Response<Self::ReadStream>, Status> {
+        Err(Status::unimplemented("the edge reads no record"))
+    }
+}
+
 /// The policy of a mesh whose callers need credentials.
 fn closed() -> AccessPolicy {
     AccessPolicy { credentials: true, version: 1, ..AccessPolicy::default() }
@@ -157,6 +187,16 @@ fn behind(
     script: &Arc<Script>,
     policy: AccessPolicy,
 ) -> (Upstreams, Gate, watch::Sender<AccessPolicy>, watch::Sender<Snapshot>) {
+    let record = Record { events: Arc::default(), gate: Arc::new(Semaphore::new(1)) };
+    recorded(script, policy, record)
+}
+
+/// The same with a record that a test reads.
+fn recorded(
+    script: &Arc<Script>,
+    policy: AccessPolicy,
+    record: Record,
+) -> (Upstreams, Gate, watch::Sender<AccessPolicy>, watch::Sender<Snapshot>) {
     let (sender, policy) = watch::channel(policy);
     let gate = Gate(Arc::new(Book {
         policy,
@@ -167,6 +207,7 @@ fn behind(
     let (catalog, snapshots) = watch::channel(declared());
     let mut upstreams = upstreams(script, snapshots);
     let signer = Routes::new(SignerServer::new(Keys)).add_service(AccessServer::new(gate.clone()));
+    let signer = signer.add_service(AuditServer::new(record));
     upstreams.signer = peer::local(signer);
     (upstreams, gate, sender, catalog)
 }
@@ -180,12 +221,13 @@ impl Guarded {
         let mut settings = Settings::default();
         change(&mut settings);
         let script = Arc::new(Script::default());
-        let (upstreams, gate, policy, catalog) = behind(&script, policy);
+        let record = Record { events: Arc::default(), gate: Arc::new(Semaphore::new(1)) };
+        let (upstreams, gate, policy, catalog) = recorded(&script, policy, record.clone());
         let bound = settings.http.parse().unwrap();
         let router = weft_edge::router(settings, bound, &upstreams, &Env::system()).unwrap();
         let world = World::over(router, script);
         world.until(|card| card.status == StatusCode::OK).await;
-        Guarded { world, gate, policy, catalog }
+        Guarded { world, gate, record, policy, catalog }
     }
 
     /// A JSON-RPC call with these headers.

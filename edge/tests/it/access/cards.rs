@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use axum::body::Body;
+use http::Request;
 use serde_json::{Value, json};
 use weft_proto::a2a::security_scheme::Scheme;
 use weft_proto::a2a::{
@@ -10,7 +12,8 @@ use weft_proto::a2a::{
 };
 use weft_proto::weft::{AccessPolicy, Node, Tool};
 
-use super::{Guarded, closed};
+use super::{Guarded, closed, grpc, with};
+use crate::world::{post, rpc};
 
 const PATH: &str = "/.well-known/agent-card.json";
 
@@ -99,4 +102,31 @@ async fn another_policy_makes_another_card() {
     assert_ne!(before.header("etag"), after.header("etag"));
     guarded.policy.send_replace(AccessPolicy { version: 3, ..closed() });
     guarded.world.until(|card| !card.text.contains("httpAuthSecurityScheme")).await;
+}
+
+#[tokio::test]
+async fn whoever_is_not_let_in_hears_of_keys_too_where_there_are_any() {
+    let guarded = Guarded::new(policy()).await;
+    let key = r#"ApiKey realm="weft", header="X-API-Key""#;
+    let none = [r#"Bearer realm="weft""#, key];
+    let wrong = [r#"Bearer realm="weft", error="invalid_token""#, key];
+    let short = [r#"Bearer realm="weft", error="insufficient_scope", scope="a2a:write""#];
+    for (token, expected) in [("", &none[..]), ("nobody", &wrong), ("reader-token", &short)] {
+        let bearer = format!("Bearer {token}");
+        let shown = [("authorization", bearer.as_str())];
+        let shown = if token.is_empty() { &[][..] } else { &shown[..] };
+        let body = rpc("CancelTask", &json!({"id": "t1"}));
+        let rest = Request::post("/rest/tasks/t1:cancel").header("host", "localhost");
+        for request in [
+            with(post(), shown).body(body.into()).unwrap(),
+            with(rest, shown).body(Body::empty()).unwrap(),
+            grpc("/lf.a2a.v1.A2AService/CancelTask", shown),
+            grpc("/a2a.v1.A2AService/CancelTask", shown),
+        ] {
+            let place = request.uri().path().to_owned();
+            let answer = guarded.world.open(request).await;
+            let challenges: Vec<_> = answer.headers().get_all("www-authenticate").iter().collect();
+            assert_eq!(challenges, expected, "{place} with {shown:?}");
+        }
+    }
 }

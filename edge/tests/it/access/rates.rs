@@ -31,6 +31,9 @@ async fn a_principal_over_its_rate_is_told_when_to_come_again_on_every_binding()
     assert_eq!(refused.code(), tonic::Code::ResourceExhausted, "{refused:?}");
     assert!(weft_chassis::status::fault(&refused).retry_after_ms.is_some());
     assert!(answer.headers().contains_key("retry-after"));
+    let figures = guarded.world.get("/metrics").await.text;
+    assert!(figures.contains("weft_edge_limited_total{limit=\"messages_per_minute\"} 3\n"), "{figures}");
+    assert!(!figures.contains("slow"), "no figure names a principal");
     // Reading goes on, and so do others.
     assert_eq!(guarded.call(&[shown], "GetTask", &json!({"id": "t1"})).await.status, 200);
     assert_eq!(guarded.call_as("ci-token", "SendMessage", &hello("network state")).await.status, 200);

@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use http::{Method, Request, StatusCode};
+use http_body_util::BodyExt;
 use serde_json::json;
 
 use super::{Guarded, closed, with};
@@ -128,4 +129,27 @@ async fn under_tls_the_cookie_goes_over_tls_alone_and_below_the_base_path() {
         Guarded::with(closed(), |settings| settings.public_url = "https://mesh.example".into()).await;
     let reply = ask(&guarded, Method::POST, "/api/session", &[("authorization", "Bearer admin-token")]).await;
     assert!(reply.header("set-cookie").ends_with("; SameSite=Strict; Secure"), "{reply:?}");
+}
+
+#[tokio::test]
+async fn an_open_feed_ends_with_the_policy_that_it_was_opened_under() {
+    let guarded = Guarded::new(closed()).await;
+    let cookie = cookie(&guarded).await;
+    let feed = || {
+        let request = Request::get("/api/tasks/feed").header("host", "127.0.0.1:8420");
+        guarded.world.open(with(request, &[("cookie", &cookie)]).body(Body::empty()).unwrap())
+    };
+    let open = feed().await;
+    assert_eq!(open.status(), StatusCode::OK);
+    // The same policy, said again, ends nothing.
+    guarded.policy.send_modify(|_| {});
+    let mut body = open.into_body();
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    let polled = futures::poll!(std::pin::pin!(body.frame()));
+    assert!(polled.is_pending(), "{polled:?}");
+    guarded.policy.send_modify(|policy| policy.version += 1);
+    assert!(body.frame().await.is_none());
+    assert_eq!(feed().await.status(), StatusCode::UNAUTHORIZED);
 }
