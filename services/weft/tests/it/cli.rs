@@ -3,6 +3,7 @@
 mod client;
 mod owner;
 mod profile;
+mod secured;
 mod settings;
 mod stops;
 mod store;
