@@ -1,5 +1,7 @@
 //! Somebody else's task is as unknown as one that never was: on every binding, by every operation, byte for byte.
 
+mod legacy;
+
 use axum::body::Body;
 use http::Request;
 use http_body_util::BodyExt;
