@@ -1,8 +1,8 @@
 //! Where the key of the secrets comes from.
 
 use std::fmt;
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -89,24 +89,29 @@ pub(super) fn write(path: &Path, key: &Key, env: &Env) -> Result<(), SecretFault
     private::replace(path, text.as_bytes(), &env.id()).map_err(SecretFault::Io)
 }
 
-/// The key in a file that is made here; nothing when there is none.
+/// The key in a file that is made here; nothing when there is none. Asked once: a rotation may make or take it at any time.
 pub(super) fn own(path: &Path) -> Result<Option<Key>, SecretFault> {
-    match from_file(path) {
-        Err(SecretFault::Io(_)) if !path.exists() => Ok(None),
-        found => found.map(Some),
+    match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        file => in_file(file.map_err(io(path))?, path).map(Some),
     }
 }
 
 /// The key in a file. Its group may read it, as Kubernetes mounts want it; others may not.
 pub(super) fn from_file(path: &Path) -> Result<Key, SecretFault> {
-    let mode = fs::metadata(path).map_err(io(path))?.permissions().mode();
+    in_file(File::open(path).map_err(io(path))?, path)
+}
+
+fn in_file(mut file: File, path: &Path) -> Result<Key, SecretFault> {
+    let mode = file.metadata().map_err(io(path))?.permissions().mode();
     if mode & 0o007 != 0 {
         let text =
             format!("{}: everybody can reach it (mode {:03o}); chmod 600 it", path.display(), mode & 0o777);
         return Err(SecretFault::Io(text));
     }
-    match fs::read_to_string(path) {
-        Ok(text) => parse(&Zeroizing::new(text), &path.display().to_string()),
+    let mut text = Zeroizing::new(String::new());
+    match file.read_to_string(&mut text) {
+        Ok(_) => parse(&text, &path.display().to_string()),
         Err(error) if error.kind() == ErrorKind::InvalidData => {
             Err(SecretFault::Key { place: path.display().to_string() })
         }
