@@ -12,10 +12,7 @@ export function SignIn() {
   const id = useId();
   const entry = useMutation({
     mutationFn: signIn,
-    onSuccess: (session) => {
-      client.clear();
-      client.setQueryData(sessionKey, session);
-    },
+    onSuccess: (session) => client.setQueryData(sessionKey, session),
   });
   return (
     <main id="main" className={styles.page} tabIndex={-1}>

@@ -17,9 +17,9 @@ import styles from "./Shell.module.css";
 import { useRouteFocus } from "./useRouteFocus";
 
 export function Shell() {
-  // A mesh that does not answer is shown as one: only a mesh that says so asks for a token.
+  // A mesh that does not answer is shown as one, also while it is asked again: only a mesh that says so asks for a token.
   const session = useQuery(sessionQuery());
-  if (session.isPending) return null;
+  if (session.isPending && session.errorUpdateCount === 0) return null;
   if (session.data?.needed && !session.data.signedIn) return <SignIn />;
   return (
     <Announcer>
