@@ -1,4 +1,5 @@
-// The Tasks page in a real browser against a running mesh: WEFT_URL=http://127.0.0.1:8420 npm run e2e
+// The Tasks page in a real browser against a running mesh:
+// WEFT_URL=http://127.0.0.1:8420 npm run e2e
 // One line for each check; the exit code says whether all hold.
 //
 //   WEFT_URL   the mesh (BASE_URL is taken too), with at least one capability that has an example
@@ -7,6 +8,7 @@
 
 import assert from "node:assert/strict";
 import { audit, launch } from "./browser.mjs";
+import { run } from "./run.mjs";
 
 const base = process.env.WEFT_URL ?? process.env.BASE_URL ?? "http://127.0.0.1:8420";
 const unanswerable = "zqxj vvkw qqpt";
@@ -277,17 +279,4 @@ for (const colorScheme of ["light", "dark"]) {
   }
 }
 
-const chosen = Object.entries(checks).filter(([name]) => name.includes(process.env.ONLY ?? ""));
-let failed = 0;
-for (const [name, check] of chosen) {
-  try {
-    await check();
-    console.log(`ok    ${name}`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAIL  ${name}\n      ${String(error?.message ?? error).replaceAll("\n", "\n      ")}`);
-  }
-}
-await browser.close();
-console.log(`${chosen.length - failed} passed, ${failed} failed`);
-process.exit(failed === 0 && chosen.length > 0 ? 0 : 1);
+await run(browser, checks);

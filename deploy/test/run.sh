@@ -144,8 +144,19 @@ stage_browser() {
     if need chromium command -v chromium; then
         mesh
         counted env WEFT_URL="$mesh_url" npm --prefix console run --silent e2e
+        counted signed_in node console/e2e/session.mjs
     fi
 }
+
+# signed_in COMMAND...: runs it with WEFT_URL and WEFT_TOKEN of a mesh of its own that asks for credentials.
+signed_in() (
+    weft=$CARGO_TARGET_DIR/debug/weft
+    WEFT_TOKEN=$("$weft" access add ops --scope weft:admin --data "$work/guarded/data")
+    start_mesh "$weft" "$work/guarded"
+    trap 'end_process "$mesh_pid" || true' EXIT
+    export WEFT_TOKEN WEFT_URL=$mesh_url
+    "$@"
+)
 
 # The mesh that served the stages before must end cleanly when asked to.
 stage_drain() {
