@@ -100,24 +100,7 @@ impl Door {
 
     /// Calls a tool. The answer is read by the caller, event by event; dropping it ends the call.
     pub(crate) async fn call(&self, call: Call<'_>) -> Result<Answer, Failure> {
-        let (node, tool) = (call.place.node.as_str(), call.request.tool.as_str());
-        let span = tracing::info_span!(
-            target: "weft::bridge",
-            "invoke",
-            otel.name = %format_args!("invoke {node}/{tool}"),
-            otel.kind = "client",
-            otel.status_code = Empty,
-            error.type = Empty,
-            weft.caller = self.caller,
-            weft.node = node,
-            weft.tool = tool,
-            weft.task.id = call.request.task_id,
-            weft.attempt = call.request.attempt,
-            weft.outcome = Empty,
-            weft.request.bytes = Empty,
-            weft.response.bytes = Empty,
-        );
-        let mut hop = self.hop(span, call.place);
+        let mut hop = self.hop(self.span("invoke", &call), call.place);
         let deadline = hop.started + call.within;
         let uri = call.place.invoke_uri();
         let opened = self.open(&call, &uri, &hop.span, deadline).instrument(hop.span.clone()).await;
@@ -132,22 +115,7 @@ impl Door {
 
     /// Tells a node that the task of a call was canceled.
     pub(crate) async fn cancel(&self, call: Call<'_>) -> Result<(), Failure> {
-        let (node, tool) = (call.place.node.as_str(), call.request.tool.as_str());
-        let span = tracing::info_span!(
-            target: "weft::bridge",
-            "cancel",
-            otel.name = %format_args!("cancel {node}/{tool}"),
-            otel.kind = "client",
-            otel.status_code = Empty,
-            error.type = Empty,
-            weft.caller = self.caller,
-            weft.node = node,
-            weft.tool = tool,
-            weft.task.id = call.request.task_id,
-            weft.outcome = Empty,
-            weft.request.bytes = Empty,
-        );
-        let mut hop = self.hop(span, call.place);
+        let mut hop = self.hop(self.span("cancel", &call), call.place);
         let (uri, deadline) = (call.place.cancel_uri(), hop.started + call.within);
         let told = async {
             let mut reply = self.open(&call, &uri, &hop.span, deadline).await?;
@@ -199,6 +167,27 @@ impl Door {
         let request = request(http::Method::GET, &place.about_uri(), headers, Bytes::new())?;
         let mut reply = self.send(place, request).await?.accepted().await?;
         json::decode(&reply.whole(ABOUT.1).await?).map_err(reply::garbled)
+    }
+
+    /// What a sealed call is seen as.
+    fn span(&self, what: &str, call: &Call<'_>) -> Span {
+        let (node, tool) = (call.place.node.as_str(), call.request.tool.as_str());
+        tracing::info_span!(
+            target: "weft::bridge",
+            "call",
+            otel.name = %format_args!("{what} {node}/{tool}"),
+            otel.kind = "client",
+            otel.status_code = Empty,
+            error.type = Empty,
+            weft.caller = self.caller,
+            weft.node = node,
+            weft.tool = tool,
+            weft.task.id = call.request.task_id,
+            weft.attempt = call.request.attempt,
+            weft.outcome = Empty,
+            weft.request.bytes = Empty,
+            weft.response.bytes = Empty,
+        )
     }
 
     fn hop(&self, span: Span, place: &Arc<Place>) -> Hop {
