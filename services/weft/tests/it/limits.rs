@@ -13,6 +13,7 @@ fn rows() -> Vec<Row> {
     let (edge, tasks) = (weft_edge::Settings::default(), weft_tasks::Settings::default());
     let fixed = "–";
     let mib = |bytes: u64| format!("{} MiB", bytes / 1_048_576);
+    let any = |most: u64| if most == 0 { "any number".to_owned() } else { most.to_string() };
     let seconds = |ms: u32| format!("{} s", f64::from(ms) / 1_000.0);
     vec![
         Row("one request, decoded", mib(edge.body_bytes_max.into()), "edge.body_bytes_max", Kind::TooLarge),
@@ -68,8 +69,28 @@ fn rows() -> Vec<Row> {
             "edge.rate_per_second",
             Kind::Exhausted,
         ),
+        Row(
+            "messages a minute of one caller",
+            any(edge.messages_per_minute.into()),
+            "edge.messages_per_minute",
+            Kind::Exhausted,
+        ),
         Row("tasks that wait for a worker", tasks.queue_max.to_string(), "tasks.queue_max", Kind::Exhausted),
         Row("tasks kept", tasks.tasks_max.to_string(), "tasks.tasks_max", Kind::Exhausted),
+        Row("tasks of one owner", any(tasks.owner_tasks_max), "tasks.owner_tasks_max", Kind::Exhausted),
+        Row("bytes of one owner", mib(tasks.owner_bytes_max), "tasks.owner_bytes_max", Kind::Exhausted),
+        Row(
+            "tasks of one owner without credentials",
+            any(tasks.anonymous_tasks_max),
+            "tasks.anonymous_tasks_max",
+            Kind::Exhausted,
+        ),
+        Row(
+            "messages of one context",
+            any(tasks.context_turns_max.into()),
+            "tasks.context_turns_max",
+            Kind::TooLarge,
+        ),
     ]
 }
 
@@ -96,11 +117,14 @@ fn page() -> String {
         )
         .unwrap();
     }
-    let inline = edge_inline();
+    let (inline, run) = (edge_inline(), weft_tasks::Settings::default().run_ms_max / 1_000);
     write!(
         page,
         "\nA file of more than {inline} KiB (`edge.inline_bytes_max`) is not refused: answers hold a link to it, which \
-         serves it whole or by range.\n"
+         serves it whole or by range.\n\nWhere an owner or the store is full, its oldest ended tasks make room; new work is \
+         refused when none has ended. The\naccess file gives single principals other figures (`allowance`): messages a \
+         minute, streams, tasks, bytes, messages of a\ncontext. A turn that runs longer than {run} s (`tasks.run_ms_max`) \
+         ends FAILED with the code `task_timeout`.\n"
     )
     .unwrap();
     page
